@@ -1,0 +1,1 @@
+"""The tool sluice-dist: patch series on pinned upstream sources, built and tested."""
