@@ -1,0 +1,57 @@
+"""Formatters and linters over every file of their language."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from source_files import TOP, has_suffix, interpreted_by
+
+
+def run(command: list[str], directory=TOP) -> None:
+    """Fails with the tool's own output when it finds anything."""
+    assert shutil.which(command[0]), f"{command[0]} is missing: run build/bootstrap"
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+    if done.returncode != 0:
+        shown = " ".join(command)[:200]
+        pytest.fail(f"{shown}\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+def test_python_lint():
+    run(["ruff", "check", "."])
+
+
+def test_python_format():
+    run(["ruff", "format", "--check", "--diff", "."])
+
+
+def test_shell():
+    scripts = interpreted_by("bash|sh|dash")
+    assert scripts
+    run(["shellcheck", "--severity", "style", *map(str, scripts)])
+
+
+def test_yaml():
+    files = has_suffix(".yml", ".yaml")
+    assert files
+    # The rules that ansible-lint needs are the rules for all YAML of the project.
+    run(["yamllint", "--strict", "-c", "ansible/.yamllint", *map(str, files)])
+
+
+def test_ansible():
+    run(["ansible-lint", "--profile", "production", "--strict"], TOP / "ansible")
+
+
+@pytest.mark.parametrize(
+    "formatter",
+    sorted((TOP / "build" / "stores").glob("*/format")),
+    ids=lambda path: path.parent.name,
+)
+def test_store_format(formatter):
+    """Each store may bring its upstream's own formatter."""
+    assert os.access(formatter, os.X_OK), f"chmod +x {formatter}"
+    run([str(formatter), "--check"])
+
+
+def test_java_format():
+    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / "ycsb-bindings")

@@ -1,0 +1,113 @@
+"""The step runner: order, failure, time limit and wrong declarations."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+import run
+
+STEP = """
+[[step]]
+name = "{name}"
+what = "a step"
+command = "{command}"
+suites = ["test"]
+budget_seconds = {budget}
+needs = {needs}
+"""
+
+
+def declare(directory, *steps):
+    texts = [
+        STEP.format(name=name, command=command, budget=budget, needs=needs)
+        for name, command, budget, needs in steps
+    ]
+    (directory / "steps.toml").write_text("".join(texts))
+    return run.load_steps(directory)
+
+
+def run_all(directory, *steps):
+    outcomes = run.run_steps(declare(directory, *steps), "test", directory / "logs")
+    return {outcome.step.name: outcome for outcome in outcomes}
+
+
+def ends(pid):
+    """True when the process is gone, or dead and not yet reaped, within ten seconds."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        command = ["ps", "-o", "stat=", "-p", pid]
+        state = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+        if state == "" or state.startswith("Z"):
+            return True
+    return False
+
+
+def test_needed_step_comes_first(tmp_path):
+    steps = declare(tmp_path, ("late", "true", 1, ["early"]), ("early", "true", 1, []))
+    assert [step.name for step in steps] == ["early", "late"]
+
+
+def test_failure_stops_what_needs_it_and_nothing_else(tmp_path):
+    outcomes = run_all(
+        tmp_path, ("bad", "false", 9, []), ("after", "true", 9, ["bad"]), ("other", "true", 9, [])
+    )
+    assert {name: outcome.result for name, outcome in outcomes.items()} == {
+        "bad": "failed",
+        "after": "not run: bad",
+        "other": "passed",
+    }
+    assert outcomes["after"].counts.failed == 1
+
+
+def test_failure_in_a_pipe_is_a_failure(tmp_path):
+    assert run_all(tmp_path, ("pipe", "false | cat", 9, []))["pipe"].result == "failed"
+
+
+def test_hanging_step_is_killed_with_its_children(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "KILL_AFTER_BUDGETS", 0.2)
+    command = f"sleep 600 & echo $! >{tmp_path}/pid; wait"
+    assert run_all(tmp_path, ("hang", command, 1, []))["hang"].result == "timed out"
+    assert ends((tmp_path / "pid").read_text().strip())
+
+
+def test_last_line_sums_the_counts(tmp_path, capsys):
+    outcomes = run_all(tmp_path, ("a", "echo 3 passed in 0.1s", 9, []), ("b", "false", 9, []))
+    capsys.readouterr()
+    run.print_table(list(outcomes.values()))
+    assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([("a", "true", 1, ["b"])], "needs b, which no file"),
+        ([("a", "true", 1, ["b"]), ("b", "true", 1, ["a"])], "need each other: a -> b -> a"),
+        ([("a", "true", 1, []), ("a", "true", 1, [])], "a step named a exists"),
+    ],
+)
+def test_wrong_declaration(tmp_path, steps, message):
+    with pytest.raises(run.StepError, match=message):
+        declare(tmp_path, *steps)
+
+
+def test_unknown_field(tmp_path):
+    (tmp_path / "steps.toml").write_text('[[step]]\nname = "a"\nbudget = 3\n')
+    with pytest.raises(run.StepError, match="unknown \\['budget'\\]"):
+        run.load_steps(tmp_path)
+
+
+def test_budget_of_a_suite_is_bounded(tmp_path):
+    steps = declare(tmp_path, ("a", "true", 2000, []), ("b", "true", 101, []))
+    with pytest.raises(run.StepError, match="2101 s, over its 2100 s"):
+        run.suite_steps(steps, "test")
+
+
+def test_declared_steps_are_valid():
+    steps = run.load_steps(run.TOP / "tests" / "steps")
+    assert run.suite_steps(steps, "test")
+
+
+def test_exit_code_of_an_unknown_step():
+    command = [sys.executable, str(run.TOP / "tests" / "run.py"), "--only", "no-such-step"]
+    assert subprocess.run(command, capture_output=True).returncode == 2
