@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import run
@@ -36,9 +37,11 @@ def ends(pid):
     """True when the process is gone, or dead and not yet reaped, within ten seconds."""
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        command = ["ps", "-o", "stat=", "-p", pid]
-        state = subprocess.run(command, capture_output=True, text=True).stdout.strip()
-        if state == "" or state.startswith("Z"):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
             return True
     return False
 
