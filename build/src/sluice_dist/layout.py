@@ -53,9 +53,29 @@ class Layout:
         """State of the private apt that reads Debian source packages."""
         return self.work / "apt"
 
+    @property
+    def containers(self) -> Path:
+        """The container runtime that was found, and its configuration."""
+        return self.work / "containers"
+
+    @property
+    def images(self) -> Path:
+        """What is beside images: bills of materials and archives."""
+        return self.work / "images"
+
+    @property
+    def packages(self) -> Path:
+        """Debian packages."""
+        return self.work / "packages"
+
     def recipe(self, store: str) -> Path:
         """Folder of everything that is special in building STORE."""
         return self.root / "build" / "stores" / store
+
+    @property
+    def node_recipe(self) -> Path:
+        """Folder of the node image's recipe."""
+        return self.root / "build" / "images" / "node"
 
     def upstream(self, store: str) -> Path:
         """Folder of STORE's git repository and of its worktrees."""

@@ -1,0 +1,1 @@
+"""Container images: the node base, and a store's packages on top of it."""

@@ -1,0 +1,123 @@
+"""Software bills of materials in SPDX 2.3 JSON: Debian packages, upstream source, plug-in.
+
+The document is a function of its inputs alone (no time of day, no random identifier), so that an
+image that holds it stays reproducible.
+"""
+
+import hashlib
+import json
+import re
+import tarfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.parser import Parser
+from pathlib import Path
+
+FOLDER_IN_IMAGE = "/usr/share/sluice/sbom"
+NAMESPACE = "https://sluice.dev/spdx"
+DPKG_STATUS = "var/lib/dpkg/status"
+
+
+@dataclass(frozen=True)
+class Component:
+    """One entry of the bill.
+
+    `purl` is a package URL; `sha256` is of the source archive, None where dpkg does not say it.
+    """
+
+    name: str
+    version: str
+    purl: str
+    supplier: str = "NOASSERTION"
+    sha256: str | None = None
+    download_location: str = "NOASSERTION"
+    licence: str = "NOASSERTION"
+    comment: str | None = None
+
+
+def of_debian_rootfs(rootfs: Path, name: str, epoch: int) -> str:
+    """SPDX text for the packages installed in a root file system that is a tar file."""
+    with tarfile.open(rootfs) as archive:
+        member = next(m for m in archive if m.name.lstrip("./") == DPKG_STATUS)
+        content = archive.extractfile(member)
+        if content is None:
+            raise ValueError(f"{rootfs} has no readable {DPKG_STATUS}")
+        status = content.read().decode()
+    return document(name, debian_components(status), epoch)
+
+
+def debian_components(status: str) -> list[Component]:
+    """Installed packages of a dpkg status file, sorted by name."""
+    found = []
+    for paragraph in re.split(r"\n{2,}", status.strip()):
+        fields = Parser().parsestr(paragraph, headersonly=True)
+        if fields["Status"] != "install ok installed":
+            continue
+        package, version, architecture = (
+            fields["Package"],
+            fields["Version"],
+            fields["Architecture"],
+        )
+        found.append(
+            Component(
+                name=package,
+                version=version,
+                purl=f"pkg:deb/debian/{package}@{version}?arch={architecture}",
+                supplier=f"Organization: {fields['Maintainer']}",
+            )
+        )
+    return sorted(found, key=lambda component: component.name)
+
+
+def document(name: str, components: list[Component], epoch: int) -> str:
+    """The SPDX 2.3 document, as JSON text; `epoch` is its creation time in seconds."""
+    packages = [_package(component) for component in components]
+    digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
+    body = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": name,
+        "documentNamespace": f"{NAMESPACE}/{name}-{digest}",
+        "creationInfo": {
+            "created": datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "creators": ["Tool: sluice-dist"],
+        },
+        "packages": packages,
+        "relationships": [
+            {
+                "spdxElementId": "SPDXRef-DOCUMENT",
+                "relationshipType": "DESCRIBES",
+                "relatedSpdxElement": package["SPDXID"],
+            }
+            for package in packages
+        ],
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _package(component: Component) -> dict[str, object]:
+    identifier = re.sub(r"[^A-Za-z0-9.-]", "-", f"{component.name}-{component.version}")
+    entry: dict[str, object] = {
+        "SPDXID": f"SPDXRef-Package-{identifier}",
+        "name": component.name,
+        "versionInfo": component.version,
+        "supplier": component.supplier,
+        "downloadLocation": component.download_location,
+        "filesAnalyzed": False,
+        "licenseConcluded": "NOASSERTION",
+        "licenseDeclared": component.licence,
+        "copyrightText": "NOASSERTION",
+        "externalRefs": [
+            {
+                "referenceCategory": "PACKAGE-MANAGER",
+                "referenceType": "purl",
+                "referenceLocator": component.purl,
+            }
+        ],
+    }
+    if component.sha256:
+        entry["checksums"] = [{"algorithm": "SHA256", "checksumValue": component.sha256}]
+    if component.comment:
+        entry["comment"] = component.comment
+    return entry

@@ -1,0 +1,35 @@
+"""The one time stamp of everything that is built, so that same input gives the same bytes."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from sluice_dist.errors import DistError
+
+
+def source_date_epoch(root: Path, *inputs: Path) -> int:
+    """Seconds since 1970: SOURCE_DATE_EPOCH, else the last commit that touched one of `inputs`.
+
+    Before the inputs' first commit the checkout's last commit counts. Raises DistError where the
+    variable is no number, or where there is neither variable nor git history.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given is not None:
+        if not given.isdigit():
+            raise DistError(
+                f"SOURCE_DATE_EPOCH is '{given}'", "give it seconds since 1970, or unset it"
+            )
+        return int(given)
+    last = _commit_time(root, *inputs) or _commit_time(root)
+    if not last:
+        raise DistError(
+            f"{root} has no git history to take the build's time stamp from",
+            "set SOURCE_DATE_EPOCH to seconds since 1970",
+        )
+    return int(last)
+
+
+def _commit_time(root: Path, *inputs: Path) -> str:
+    command = ["git", "-C", str(root), "log", "-1", "--format=%ct", "--", *map(str, inputs)]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    return done.stdout.strip()
