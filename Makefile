@@ -1,17 +1,71 @@
-# Every target is one command; what it needs it makes first by build/bootstrap.
+# Each target is one command on a checkout that build/bootstrap has prepared.
 .DEFAULT_GOAL := help
-.PHONY: help requirements clean
+.PHONY: help demo test test-all build package image up down evaluate report lint format \
+  requirements clean
 
-BOOTSTRAP := build/bootstrap
+# Stores that have a patch series, and the settings of the targets that use the test bed.
+STORES ?= $(notdir $(wildcard patches/*))
+INVENTORY ?= local
+PROFILE ?= smoke
 
-help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+SHELL := /bin/bash
+export PATH := $(CURDIR)/.work/venv/bin:$(PATH)
+PLAYBOOK := cd ansible && ansible-playbook -i inventories/$(INVENTORY)
 
-requirements: ## Recompile build/requirements.txt after a change of build/requirements.in
-	@$(BOOTSTRAP)
-	CUSTOM_COMPILE_COMMAND='make requirements' .work/venv/bin/pip-compile --quiet --generate-hashes \
-	  --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+help: ## Show this list (the default)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'Settings: STORES="$(STORES)" INVENTORY=$(INVENTORY) PROFILE=$(PROFILE), as in: make evaluate PROFILE=small'
+
+.PHONY: bootstrap
+bootstrap:
+	@build/bootstrap
+
+demo: ## From a bare checkout to a measured report: build, deploy, evaluate, tear down
+	build/demo
+
+test: bootstrap ## Run the test suite (at most 35 minutes on two cores)
+	tests/run.py test
+
+test-all: bootstrap ## Run the long test suite as well (hours)
+	tests/run.py test-all
+
+build: bootstrap ## Compile every store, patched and stock
+	set -e; for store in $(STORES); do for variant in patched stock; do \
+	  sluice-dist compile "$$store" --variant "$$variant"; done; done
+
+package: bootstrap ## Make the Debian packages of every store, patched and stock
+	set -e; for store in $(STORES); do for variant in patched stock; do \
+	  sluice-dist package "$$store" --variant "$$variant"; done; done
+
+image: bootstrap ## Make the image of the test-bed nodes
+	sluice-dist image node
+
+up: bootstrap ## Bring up the test bed and install the stores on it
+	$(PLAYBOOK) playbooks/testbed.yml playbooks/site.yml
+
+down: bootstrap ## Take the test bed down
+	$(PLAYBOOK) playbooks/teardown.yml
+
+evaluate: bootstrap ## Run the experiments of a profile on what is up; resumes where it stopped
+	$(PLAYBOOK) playbooks/evaluate.yml -e profile=$(PROFILE)
+
+report: bootstrap ## Make the report from the committed records
+	sluice-evaluation report
+
+lint: bootstrap ## Run all formatters' checks, linters and the project's own rules
+	tests/run.py --only lint
+
+format: bootstrap ## Rewrite all code in its formatter's style
+	ruff check --fix --quiet .
+	ruff format .
+	set -e; for format in build/stores/*/format; do "$$format"; done
+	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
+
+requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in
+	CUSTOM_COMPILE_COMMAND='make requirements' pip-compile --quiet --generate-hashes --allow-unsafe \
+	  --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	  --output-file build/requirements.txt build/requirements.in
 
-clean: ## Remove .work, the state of this checkout (the cache of sources and compilers stays)
+clean: ## Remove .work, the state of this checkout (downloads and compiler cache stay)
 	rm -rf .work

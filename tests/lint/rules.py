@@ -9,6 +9,9 @@ _CODE = {".c", ".cc", ".go", ".h", ".java", ".js", ".pl", ".py", ".sh", ".sql", 
 _DATA = {"results", "patches"}
 
 _VAGUE = {"helper", "helpers", "manager", "managers", "misc", "util", "utils"}
+_GIVEN = {"module_utils"}
+"""Names that a framework prescribes."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _REGISTRY = re.compile(
@@ -33,7 +36,8 @@ def short(path: Path, text: str) -> list[str]:
 
 def telling_name(path: Path, _: str) -> list[str]:
     """A name says what is inside."""
-    words = {word.lower() for part in path.parts for word in _WORD.findall(part)}
+    chosen = [part for part in path.parts if part not in _GIVEN]
+    words = {word.lower() for part in chosen for word in _WORD.findall(part)}
     return [f"'{word}' says nothing: name what it does" for word in sorted(words & _VAGUE)]
 
 

@@ -26,6 +26,7 @@ GOOD_EXAMPLES = [
     (rules.short, "results/a/record.json", "{}\n" * 500),
     (rules.short, "build/src/long.py", "pass\n" * 400),
     (rules.telling_name, "build/src/utility_rates.py", ""),
+    (rules.telling_name, "ansible/plugins/module_utils/disk.py", ""),
     (
         rules.no_registry_host,
         "build/copyright",

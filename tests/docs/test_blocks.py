@@ -1,0 +1,55 @@
+"""Shell blocks are found and classed, and an unclassed one is an error."""
+
+from pathlib import Path
+
+import pytest
+from blocks import BlockError, command_lines, shell_blocks
+
+PAGE = Path("docs/page.md")
+
+
+def blocks_of(info: str, body: str = "true\n"):
+    return shell_blocks(PAGE, f"# Page\n\n```{info}\n{body}```\n\ntext\n")
+
+
+def test_place_and_class():
+    (block,) = blocks_of("sh test=covered:lint,docs")
+    assert (block.where, block.kind, block.steps) == ("docs/page.md:3", "covered", ("lint", "docs"))
+
+
+def test_reason_with_blanks():
+    assert blocks_of('sh test=none reason="starts a server"')[0].kind == "none"
+
+
+def test_block_in_a_list_loses_its_indent():
+    (block,) = shell_blocks(PAGE, "- item\n\n  ```sh test=quick\n  true\n    a\n  ```\n")
+    assert block.commands == "true\n  a\n"
+
+
+@pytest.mark.parametrize("info", ["", "text", "sql", "python"])
+def test_other_blocks_are_left_alone(info):
+    assert blocks_of(info) == []
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        "sh",
+        "bash test=quick",
+        "sh test=sometimes",
+        "sh test=none",
+        "sh test=quick reason=none",
+        "sh test=covered",
+        "sh test=quick:lint",
+        "sh test=quick speed=high",
+        'sh test=none reason="open',
+    ],
+)
+def test_wrong_class(info):
+    with pytest.raises(BlockError, match=r"^docs/page\.md:3: "):
+        blocks_of(info)
+
+
+def test_command_lines():
+    (block,) = blocks_of("sh test=quick", "# first\nmake lint  # it\n\nmake \\\n  test\n")
+    assert command_lines(block) == ["make lint", "make test"]
