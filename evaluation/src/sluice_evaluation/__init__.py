@@ -1,0 +1,1 @@
+"""Plans experiments, keeps run records, and reports them with intervals."""
