@@ -24,8 +24,11 @@ class GitFailure(DistError):
         self.output = output
 
 
-def git(folder: Path, *command: str, **environment: str) -> str:
-    """Run git in FOLDER and give its output without the last newline; raises GitFailure."""
+def git(folder: Path, *command: str, messages: bool = False, **environment: str) -> str:
+    """Run git in FOLDER and give its output without the last newline; raises GitFailure.
+
+    With MESSAGES, what it says on standard error comes first.
+    """
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     done = subprocess.run(
         ["git", *settings, *command],
@@ -35,10 +38,10 @@ def git(folder: Path, *command: str, **environment: str) -> str:
         check=False,
     )
     output = done.stdout.decode(errors="surrogateescape")
+    errors = done.stderr.decode(errors="replace")
     if done.returncode != 0:
-        errors = done.stderr.decode(errors="replace")
-        raise GitFailure(command, (output + errors).strip())
-    return output.rstrip("\n")
+        raise GitFailure(command, (errors + output).strip())
+    return (errors + output if messages else output).rstrip("\n")
 
 
 def _environment() -> dict[str, str]:
