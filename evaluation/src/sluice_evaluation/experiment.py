@@ -1,0 +1,206 @@
+"""Experiments: read, checked beyond what a schema can, and resolved into cells."""
+
+import hashlib
+import itertools
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.schema import validate
+
+DEFAULT_DIRECTORY = Path("ansible/experiments")
+TUNE, MEASURE = "tune", "measure"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of factor levels, with everything that those levels set."""
+
+    id: str
+    factors: dict[str, Any]
+    variant: str
+    workload: str
+    device: str
+    threads: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    settings_from: str | None = None
+    orders: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A validated experiment document."""
+
+    name: str
+    document: dict[str, Any]
+
+    def profile(self, name: str) -> dict[str, Any]:
+        """The profile's table; EvaluationError naming those that exist."""
+        profiles = self.document["profiles"]
+        if name not in profiles:
+            known = ", ".join(profiles)
+            raise EvaluationError(f"{self.name} has no profile {name}; it has {known}")
+        return profiles[name]
+
+    def stage_names(self, profile: str) -> list[str]:
+        """The stages that a profile runs, in their order."""
+        wanted = self.profile(profile).get("stages")
+        return [s["name"] for s in self.document["stages"] if not wanted or s["name"] in wanted]
+
+    def stage(self, name: str) -> dict[str, Any]:
+        """The stage's table."""
+        for stage in self.document["stages"]:
+            if stage["name"] == name:
+                return stage
+        raise EvaluationError(f"{self.name} has no stage {name}")
+
+    def runs(self, profile: str, stage: str) -> int:
+        """Runs of each cell."""
+        return self.stage(stage).get("runs", self.profile(profile)["runs"])
+
+    def baseline(self, profile: str) -> dict[str, Any]:
+        """Factor values of the cells that others are divided by."""
+        return self.profile(profile).get("baseline", self.document["baseline"])
+
+    def published(self, identifier: str) -> dict[str, Any]:
+        """A published figure by its id."""
+        return next(p for p in self.document["published"] if p["id"] == identifier)
+
+    def cells(self, profile: str, stage: str) -> list[Cell]:
+        """The cells of a stage in the order of the document, constraints applied."""
+        table, only = self.stage(stage), self.profile(profile).get("only", {})
+        kept = [_kept_levels(factor, only) for factor in table["factors"]]
+        cells = [self._cell(table, levels, profile) for levels in itertools.product(*kept)]
+        return [c for c in cells if not _excluded(c.factors, table.get("exclude", []))]
+
+    def _cell(self, stage: dict, levels: tuple[dict, ...], profile: str) -> Cell:
+        names = [factor["name"] for factor in stage["factors"]]
+        merged: dict[str, Any] = {k: stage[k] for k in ("variant", "workload") if k in stage}
+        settings = dict(self.document["settings"]) | self.profile(profile).get("settings", {})
+        orders: list[dict] = []
+        for level in levels:
+            settings |= level.get("settings", {})
+            orders += level.get("orders", [])
+            merged |= {k: v for k, v in level.items() if k in _MERGED}
+        return Cell(
+            id="_".join(level["id"] for level in levels),
+            factors=dict(zip(names, (level["value"] for level in levels), strict=True)),
+            settings=settings,
+            orders=tuple(orders),
+            **merged,
+        )
+
+    def digest(self) -> str:
+        """SHA-256 over the document, independent of comments and layout of the file."""
+        text = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+_MERGED = {"variant", "workload", "device", "threads", "settings_from"}
+
+
+def _kept_levels(factor: dict, only: dict[str, list]) -> list[dict]:
+    wanted = only.get(factor["name"])
+    return [level for level in factor["levels"] if wanted is None or level["value"] in wanted]
+
+
+def _excluded(factors: dict[str, Any], constraints: list[dict]) -> bool:
+    return any(
+        all(factors.get(name) in values for name, values in rule.items()) for rule in constraints
+    )
+
+
+def matches(factors: dict[str, Any], selection: dict[str, Any]) -> bool:
+    """Whether factors have the selected values; a list stands for any of its members."""
+    return all(
+        factors.get(name) in value if isinstance(value, list) else factors.get(name) == value
+        for name, value in selection.items()
+    )
+
+
+def load(name_or_path: str, directory: Path = DEFAULT_DIRECTORY) -> Experiment:
+    """Read an experiment by path, or by name from `directory`; EvaluationError when wrong."""
+    path = Path(name_or_path)
+    if path.suffix not in {".yml", ".yaml"}:
+        path = directory / f"{name_or_path}.yml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in directory.glob("*.yml"))) or "none"
+        raise EvaluationError(
+            f"no experiment {path}; in {directory} there is: {known} (change it with --experiments)"
+        )
+    try:
+        document = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise EvaluationError(f"{path} is not YAML: {error}") from error
+    validate(document, "experiment", str(path))
+    experiment = Experiment(document["name"], document)
+    if wrong := _inconsistencies(experiment, path):
+        raise EvaluationError(f"{path} contradicts itself:\n" + "\n".join(f"  {w}" for w in wrong))
+    return experiment
+
+
+def load_all(directory: Path = DEFAULT_DIRECTORY) -> dict[str, Experiment]:
+    """All experiments of a directory by name."""
+    found = [load(str(path)) for path in sorted(directory.glob("*.yml"))]
+    return {experiment.name: experiment for experiment in found}
+
+
+def _inconsistencies(experiment: Experiment, path: Path) -> list[str]:
+    document, wrong = experiment.document, []
+    if document["name"] != path.stem:
+        wrong.append(f"name {document['name']} must be that of the file, {path.stem}")
+    for stage in document["stages"]:
+        wrong += _level_faults(stage, document)
+    published = {p["id"] for p in document["published"]}
+    for item in document["figures"] + document["claims"]:
+        if item.get("published", next(iter(published), None)) not in published:
+            wrong.append(f"{item['id']}: published {item['published']} is not listed")
+    for profile in document["profiles"]:
+        wrong += _profile_faults(experiment, profile)
+    return wrong
+
+
+def _level_faults(stage: dict, document: dict) -> list[str]:
+    wrong = []
+    stages = {s["name"] for s in document["stages"]}
+    for factor in stage["factors"]:
+        values = [level["value"] for level in factor["levels"]]
+        if len(set(values)) != len(values):
+            wrong.append(f"factor {factor['name']}: two levels have the same value")
+        for level in factor["levels"]:
+            where = f"factor {factor['name']}, level {level['id']}"
+            if (
+                level.get("workload", next(iter(document["workloads"])))
+                not in document["workloads"]
+            ):
+                wrong.append(f"{where}: workload {level['workload']} is not listed")
+            if level.get("device", next(iter(document["devices"]))) not in document["devices"]:
+                wrong.append(f"{where}: device {level['device']} is not listed")
+            if level.get("settings_from", stage["name"]) not in stages:
+                wrong.append(f"{where}: there is no stage {level['settings_from']}")
+    return wrong
+
+
+def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
+    wrong = []
+    for stage in experiment.stage_names(profile):
+        try:
+            cells = experiment.cells(profile, stage)
+        except TypeError as error:
+            return [f"profile {profile}, stage {stage}: no level sets what a cell needs: {error}"]
+        identifiers = [cell.id for cell in cells]
+        if len(set(identifiers)) != len(identifiers):
+            wrong.append(f"profile {profile}, stage {stage}: two cells have the same id")
+        if not cells:
+            wrong.append(f"profile {profile}, stage {stage}: no cell is left")
+    table = experiment.profile(profile)
+    if experiment.document["latency"] == "intended" and "load" not in table:
+        wrong.append(f"profile {profile}: intended latency needs a load with target rates")
+    measured = experiment.cells(profile, MEASURE)
+    if not any(matches(c.factors, experiment.baseline(profile)) for c in measured):
+        wrong.append(f"profile {profile}: no cell is the baseline; give the profile one of its own")
+    return wrong

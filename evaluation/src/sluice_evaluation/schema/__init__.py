@@ -1,0 +1,33 @@
+"""The JSON schemas of this package, and validation with messages that name the place."""
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jsonschema
+
+from sluice_evaluation.errors import EvaluationError
+
+
+@cache
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    text = resources.files(__package__).joinpath(f"{name}.schema.json").read_text()
+    schema = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(
+        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
+
+
+def violations(document: Any, name: str) -> list[str]:
+    """What breaks the schema `name`, each with the path inside the document; empty when valid."""
+    errors = sorted(_validator(name).iter_errors(document), key=lambda e: list(map(str, e.path)))
+    return [f"{error.json_path}: {error.message}" for error in errors]
+
+
+def validate(document: Any, name: str, source: str) -> None:
+    """Raise EvaluationError naming `source` and every violation of schema `name`."""
+    if found := violations(document, name):
+        lines = "\n".join(f"  {line}" for line in found)
+        raise EvaluationError(f"{source} does not follow {name}.schema.json:\n{lines}")
