@@ -1,0 +1,163 @@
+"""Compiles a release and its plug-in, out of tree, and stages them; does nothing if unchanged."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sluice_dist.git import git
+from sluice_dist.recipe import Recipe
+from sluice_dist.release import Release, source_files
+from sluice_dist.script import run_script
+from sluice_dist.toolchain import build_environment, compiler_version, write_wrappers
+from sluice_dist.upstream_git import UpstreamRepository
+
+
+class Compilation:
+    """One build of RELEASE in its build folder; `source` and `objects` are below that."""
+
+    def __init__(self, release: Release, jobs: int | None = None):
+        self.release = release
+        self.recipe = Recipe.load(release)
+        self.source = release.build / "source"
+        self.objects = release.build / "objects"
+        self.wrappers = release.build / "toolchain"
+        self.jobs = jobs or len(os.sched_getaffinity(0))
+
+    def run(self) -> Path:
+        """Bring the staged tree up to date; gives the staged prefix."""
+        self.release.build.mkdir(parents=True, exist_ok=True)
+        with _only_one(self.release.build / "lock"):
+            repository = UpstreamRepository(self.release.layout, self.release.store)
+            commit = repository.series_commit(self.release)
+            store = {
+                "commit": commit,
+                "recipe": self.recipe.build_sha256(),
+                "compiler": compiler_version(),
+                "build": str(self.release.build),
+            }
+            if self._is_current("store", store, self.release.stage):
+                self._say("unchanged")
+            else:
+                repository.place_worktree(self.source, commit)
+                self._compile_store(store)
+            if self.release.variant == "patched" and self.recipe.plugin_script:
+                self._bring_plugin(store)
+        return self.release.staged_prefix
+
+    def environment(self) -> dict[str, str]:
+        """Give what every script of the recipe finds in its environment."""
+        release = self.release
+        date = git(self.source, "show", "--no-patch", "--format=%ct", "HEAD")
+        return build_environment(release, self.wrappers) | {
+            "STORE": release.store,
+            "VERSION": release.version,
+            "VARIANT": release.variant,
+            "TESTING": "1" if release.testing else "0",
+            "SRC": str(self.source),
+            "BUILD": str(self.objects),
+            "PREFIX": str(release.prefix),
+            "STAGED_PREFIX": str(release.staged_prefix),
+            "JOBS": str(self.jobs),
+            "SOURCE_DATE_EPOCH": date,
+        }
+
+    def _compile_store(self, inputs: dict[str, str]) -> None:
+        before = self._stamp("objects")
+        if any(before.get(key) != inputs[key] for key in ("recipe", "compiler", "build")):
+            shutil.rmtree(self.objects, ignore_errors=True)
+        self._remove_stamps("store", "plugin")
+        self._write_stamp("objects", inputs)
+        write_wrappers(self.release, self.wrappers)
+        self.objects.mkdir(exist_ok=True)
+        new = self._new_folder(self.release.stage)
+        script = self.recipe.folder / self.recipe.compile_script
+        self._run(script, "compile", {"DESTDIR": str(new)})
+        _replace(self.release.stage, new)
+        self._write_stamp("store", inputs)
+
+    def _bring_plugin(self, store: dict[str, str]) -> None:
+        release = self.release
+        inputs = {"store": _sha256(store), "plugin": release.plugin_sha256}
+        if self._is_current("plugin", inputs, release.plugin_stage):
+            self._say("plug-in unchanged")
+            return
+        self._remove_stamps("plugin")
+        copy = self._new_folder(release.build / "plugin")
+        for file in source_files(release.plugin):
+            target = copy / file.relative_to(release.plugin)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+        write_wrappers(release, self.wrappers)
+        new = self._new_folder(release.plugin_stage)
+        script = self.recipe.folder / self.recipe.plugin_script
+        self._run(script, "plugin", {"DESTDIR": str(new), "PLUGIN_SRC": str(copy)})
+        _remove_files(release.stage, release.plugin_stage)
+        _replace(release.plugin_stage, new)
+        shutil.copytree(release.plugin_stage, release.stage, symlinks=True, dirs_exist_ok=True)
+        self._write_stamp("plugin", inputs)
+
+    def _run(self, script: Path, step: str, more: dict[str, str]) -> None:
+        log = self.release.build / f"{step}.log"
+        run_script(script, f"{step} {self._name()}", log, self.environment() | more)
+
+    def _new_folder(self, final: Path) -> Path:
+        new = final.with_name(f"{final.name}.new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
+        return new
+
+    def _is_current(self, name: str, inputs: dict[str, str], result: Path) -> bool:
+        return result.is_dir() and self._stamp(name) == inputs
+
+    def _stamp(self, name: str) -> dict[str, str]:
+        with contextlib.suppress(FileNotFoundError):
+            return json.loads((self.release.build / f"{name}.stamp").read_text())
+        return {}
+
+    def _write_stamp(self, name: str, inputs: dict[str, str]) -> None:
+        (self.release.build / f"{name}.stamp").write_text(json.dumps(inputs))
+
+    def _remove_stamps(self, *names: str) -> None:
+        for name in names:
+            (self.release.build / f"{name}.stamp").unlink(missing_ok=True)
+
+    def _name(self) -> str:
+        return f"{self.release.store}/{self.release.build_label}"
+
+    def _say(self, text: str) -> None:
+        print(f"compile {self._name()}: {text}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _only_one(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for another compile of {lock.parent}", file=sys.stderr)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _replace(old: Path, new: Path) -> None:
+    shutil.rmtree(old, ignore_errors=True)
+    new.rename(old)
+
+
+def _remove_files(stage: Path, listed: Path) -> None:
+    """Remove from STAGE the files that the tree LISTED holds."""
+    if not listed.is_dir():
+        return
+    for file in listed.rglob("*"):
+        if not file.is_dir():
+            (stage / file.relative_to(listed)).unlink(missing_ok=True)
+
+
+def _sha256(inputs: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()

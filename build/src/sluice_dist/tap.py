@@ -1,0 +1,53 @@
+"""Reads test results in the Test Anything Protocol, as `prove --verbose` and others print them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+# `t/001_stream.pl ....` starts a file; `skipped: why` after it is all there is of it.
+_FILE = re.compile(r"(?P<file>\S+\.(?:pl|t)) \.+ ?(?:skipped: (?P<reason>.*))?")
+# Some print the time after the name, and a mark before it for a test that ran beside others.
+_TEST = re.compile(
+    r"(?P<failed>not )?ok (?P<number>\d+)(?:\s+[-+])?\s*(?P<name>.*?)"
+    r"(?:\s+\d+ ms)?(?:\s*# (?P<directive>skip|todo)\b.*)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Results:
+    """Names of tests by outcome."""
+
+    passed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def read_results(log: str) -> Results:
+    """Give the results in LOG; a name that occurs twice in a file gets a number."""
+    results = Results()
+    seen: Counter[str] = Counter()
+    for name, outcome in _tests(log):
+        seen[name] += 1
+        number = f" #{seen[name]}" if seen[name] > 1 else ""
+        getattr(results, outcome).append(name + number)
+    return results
+
+
+def _tests(log: str) -> Iterator[tuple[str, str]]:
+    file = ""
+    for line in log.splitlines():
+        if match := _FILE.fullmatch(line):
+            file = f"{match['file']}: "
+            if match["reason"]:
+                yield f"{file}(all)", "skipped"
+        elif match := _TEST.fullmatch(line.rstrip()):
+            name = file + (match["name"] or match["number"])
+            yield name, _outcome(match)
+
+
+def _outcome(match: re.Match[str]) -> str:
+    if match["directive"]:
+        return "skipped"
+    return "failed" if match["failed"] else "passed"
