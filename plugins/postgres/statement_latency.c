@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * statement_latency.c
+ *	  Finds the statements of clients among all that is executed.
+ *
+ * One statement is what the client sent as one: the plans that rewrite rules
+ * made of it count once, and what functions, triggers and parallel workers
+ * execute on its behalf does not count at all.  Of a portal that is read in
+ * steps each step counts.  BEGIN and savepoint commands are not counted: they
+ * do no work, but are so many that they would move percentiles.  Fast-path
+ * function calls and commands of replication connections are not seen.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "optimizer/planner.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/portal.h"
+
+#include "statement_latency.h"
+#include "statement_latency_transaction.h"
+
+/* Release 18 dropped the argument execute_once. */
+#if PG_VERSION_NUM >= 180000
+#define EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define EXECUTOR_RUN_ARGUMENTS queryDesc, direction, count
+#else
+#define EXECUTOR_RUN_PARAMETERS \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, bool execute_once
+#define EXECUTOR_RUN_ARGUMENTS queryDesc, direction, count, execute_once
+#endif
+
+static planner_hook_type prev_planner = NULL;
+static ExecutorStart_hook_type prev_ExecutorStart = NULL;
+static ExecutorRun_hook_type prev_ExecutorRun = NULL;
+static ExecutorFinish_hook_type prev_ExecutorFinish = NULL;
+static ProcessUtility_hook_type prev_ProcessUtility = NULL;
+
+/*
+ * Is this the (last) plan of what the client sent as one statement?
+ *
+ * At nesting level 0 there are also the queries of deferred triggers, and of
+ * functions called while a message is parsed or bound; they have no portal, or
+ * are executed while the pending statement's transaction ends.
+ */
+static bool
+is_client_statement(PlannedStmt *plan)
+{
+	return latency_nesting_level == 0 && latency_is_measured() &&
+		ActivePortal != NULL && ActivePortal->stmts != NIL &&
+		llast(ActivePortal->stmts) == (void *) plan &&
+		!latency_pending_is_ending();
+}
+
+static LatencyClass
+class_of_plan(PlannedStmt *plan)
+{
+	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE ||
+		plan->rowMarks != NIL)
+		return LATENCY_WRITE;
+
+	/* Only rules on writing commands make several plans of a statement. */
+	return list_length(ActivePortal->stmts) > 1 ? LATENCY_WRITE : LATENCY_READ;
+}
+
+static LatencyClass
+class_of_utility(Node *statement)
+{
+	switch (nodeTag(statement))
+	{
+			/* These write, but are not logged by log_statement = mod. */
+		case T_CheckPointStmt:
+		case T_ReindexStmt:
+		case T_VacuumStmt:
+			return LATENCY_WRITE;
+
+		case T_TransactionStmt:
+			switch (((TransactionStmt *) statement)->kind)
+			{
+				case TRANS_STMT_PREPARE:
+				case TRANS_STMT_COMMIT_PREPARED:
+				case TRANS_STMT_ROLLBACK_PREPARED:
+					return LATENCY_WRITE;
+				default:
+					return LATENCY_READ;
+			}
+
+		default:
+			return GetCommandLogLevel(statement) <= LOGSTMT_MOD ?
+				LATENCY_WRITE : LATENCY_READ;
+	}
+}
+
+static PlannedStmt *
+latency_planner(Query *parse, const char *query_string, int cursorOptions,
+				ParamListInfo boundParams)
+{
+	PlannedStmt *result;
+
+	if (latency_nesting_level == 0)
+		latency_note_planning();
+
+	/* Planning may evaluate functions that execute queries. */
+	latency_nesting_level++;
+	PG_TRY();
+	{
+		if (prev_planner)
+			result = prev_planner(parse, query_string, cursorOptions, boundParams);
+		else
+			result = standard_planner(parse, query_string, cursorOptions, boundParams);
+	}
+	PG_FINALLY();
+	{
+		latency_nesting_level--;
+	}
+	PG_END_TRY();
+
+	return result;
+}
+
+static void
+latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
+{
+	if (is_client_statement(queryDesc->plannedstmt))
+		latency_begin_statement(queryDesc, class_of_plan(queryDesc->plannedstmt));
+
+	if (prev_ExecutorStart)
+		prev_ExecutorStart(queryDesc, eflags);
+	else
+		standard_ExecutorStart(queryDesc, eflags);
+}
+
+/*
+ * With the extended protocol, a SELECT's executor is shut down only when its
+ * portal is, perhaps with the next statement.  So a SELECT ends here.
+ */
+static void
+latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
+{
+	bool		is_select = false;
+	bool		is_extended = queryDesc->dest->mydest != DestRemote;
+
+	if (is_client_statement(queryDesc->plannedstmt))
+	{
+		/* Else it is asked for more rows, or portals take turns. */
+		if (!latency_is_current(queryDesc))
+			latency_begin_statement(queryDesc,
+									class_of_plan(queryDesc->plannedstmt));
+		is_select = ActivePortal->strategy == PORTAL_ONE_SELECT;
+	}
+
+	latency_nesting_level++;
+	PG_TRY();
+	{
+		if (prev_ExecutorRun)
+			prev_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
+		else
+			standard_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
+	}
+	PG_FINALLY();
+	{
+		latency_nesting_level--;
+	}
+	PG_END_TRY();
+
+	if (is_select)
+		latency_end_statement(is_extended);
+}
+
+/* All but SELECT end here, after their AFTER triggers. */
+static void
+latency_ExecutorFinish(QueryDesc *queryDesc)
+{
+	bool		is_current = is_client_statement(queryDesc->plannedstmt) &&
+		latency_is_current(queryDesc);
+
+	latency_nesting_level++;
+	PG_TRY();
+	{
+		if (prev_ExecutorFinish)
+			prev_ExecutorFinish(queryDesc);
+		else
+			standard_ExecutorFinish(queryDesc);
+	}
+	PG_FINALLY();
+	{
+		latency_nesting_level--;
+	}
+	PG_END_TRY();
+
+	if (is_current)
+		latency_end_statement(queryDesc->dest->mydest != DestRemote);
+}
+
+static void
+latency_ProcessUtility(PlannedStmt *pstmt, const char *queryString,
+					   bool readOnlyTree, ProcessUtilityContext context,
+					   ParamListInfo params, QueryEnvironment *queryEnv,
+					   DestReceiver *dest, QueryCompletion *qc)
+{
+	/* The statement may be freed with its transaction: copy what is needed. */
+	Node	   *statement = pstmt->utilityStmt;
+	bool		is_control = IsA(statement, TransactionStmt);
+	TransactionStmt control = {0};
+	bool		was_aborted = false;
+	bool		is_client = is_client_statement(pstmt);
+	bool		is_extended = dest->mydest != DestRemote;
+
+	if (is_client)
+	{
+		if (is_control)
+			control = *(TransactionStmt *) statement;
+		was_aborted = IsAbortedTransactionBlockState();
+		latency_begin_statement(NULL, class_of_utility(statement));
+	}
+
+	latency_nesting_level++;
+	PG_TRY();
+	{
+		if (prev_ProcessUtility)
+			prev_ProcessUtility(pstmt, queryString, readOnlyTree, context,
+								params, queryEnv, dest, qc);
+		else
+			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
+									params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		latency_nesting_level--;
+	}
+	PG_END_TRY();
+
+	if (!is_client)
+		return;
+	if (is_control)
+		latency_end_transaction_control(control.kind, control.chain, was_aborted);
+	else
+		latency_end_statement(is_extended);
+}
+
+void
+statement_latency_install_hooks(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = latency_planner;
+	prev_ExecutorStart = ExecutorStart_hook;
+	ExecutorStart_hook = latency_ExecutorStart;
+	prev_ExecutorRun = ExecutorRun_hook;
+	ExecutorRun_hook = latency_ExecutorRun;
+	prev_ExecutorFinish = ExecutorFinish_hook;
+	ExecutorFinish_hook = latency_ExecutorFinish;
+	prev_ProcessUtility = ProcessUtility_hook;
+	ProcessUtility_hook = latency_ProcessUtility;
+
+	latency_register_callbacks();
+}

@@ -1,0 +1,395 @@
+/*-------------------------------------------------------------------------
+ *
+ * statement_latency_transaction.c
+ *	  When a client's statement begins, and when its transaction lets it end.
+ *
+ * A client waits for the commit of its statement, not only for the executor.
+ * That commit, with the flush of WAL and the wait for synchronous standbys
+ * (both in RecordTransactionCommit, or EndPrepare), follows after all executor
+ * and utility hooks.  So a statement that ends its transaction is kept pending
+ * until the callback for XACT_EVENT_COMMIT or XACT_EVENT_PREPARE, which
+ * CommitTransaction and PrepareTransaction call soon after.  The callback must
+ * not raise errors: it is too late to abort.  What comes later still (release
+ * of locks, unlinking of dropped files) is not measured.
+ *
+ * Which statement ends its transaction is not known when it is executed: in a
+ * Query message of several statements, or a pipeline of the extended protocol,
+ * another may follow in the same implicit transaction.  So outside of explicit
+ * transaction blocks every statement is kept pending, and the next one, if it
+ * comes first, settles it with the time at which its execution ended.
+ *
+ * The start is when the server had read the message.  Outside of transaction
+ * blocks that is the message that started the transaction (Parse or Bind).  In
+ * a block, with the extended protocol, it is Bind if planning or executor
+ * startup happens there, else Execute; Parse may be long ago and is left out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/timestamp.h"
+
+#include "statement_latency_transaction.h"
+
+typedef enum PendingKind
+{
+	PENDING_NOTHING,
+	PENDING_STATEMENT,			/* its transaction may end with it */
+	PENDING_COMMIT,				/* COMMIT or PREPARE TRANSACTION */
+	PENDING_ROLLBACK,
+} PendingKind;
+
+/* The statement being executed */
+typedef struct CurrentStatement
+{
+	QueryDesc  *query;			/* NULL for utility statements */
+	TimestampTz start;
+	LatencyClass class;
+	bool		had_xid;
+	CommandId	command_id;
+} CurrentStatement;
+
+/* The statement that was executed, but whose transaction goes on */
+typedef struct PendingStatement
+{
+	PendingKind kind;
+	LatencyClass class;
+	TimestampTz start;
+	TimestampTz end;			/* of execution; 0 if nothing else can follow */
+	TimestampTz message;		/* when its last message had been read */
+} PendingStatement;
+
+int			latency_nesting_level = 0;
+
+static CurrentStatement current;
+static PendingStatement pending;
+
+/* Are we in a transaction block that was begun by a command? */
+static bool in_explicit_block = false;
+
+/* Has the present transaction not executed a statement yet? */
+static bool first_in_transaction = true;
+
+/* Has an error aborted the transaction, so that ROLLBACK has nothing to do? */
+static bool transaction_failed = false;
+
+/* Between ROLLBACK TO and the subtransaction that it starts anew */
+static bool rolling_back_to_savepoint = false;
+
+/* Message that was planned last, and not executed yet */
+static TimestampTz planned_message = 0;
+
+/* End of the statement that was recorded last */
+static TimestampTz last_end = 0;
+
+/* Message for which an error was counted last */
+static TimestampTz failed_message = 0;
+
+/* Background and parallel workers and walsenders serve no client statements. */
+bool
+latency_is_measured(void)
+{
+	return statement_latency_enabled && MyBackendType == B_BACKEND;
+}
+
+/* Only with an xid does a commit flush WAL, or wait for standbys. */
+static LatencyClass
+class_of_transaction(LatencyClass class)
+{
+	return TransactionIdIsValid(GetTopTransactionIdIfAny()) ? LATENCY_WRITE : class;
+}
+
+static void
+record(LatencyClass class, TimestampTz start, TimestampTz end)
+{
+	latency_store_record(class, start, end);
+	last_end = end;
+}
+
+static void
+settle_pending(void)
+{
+	if (pending.kind != PENDING_NOTHING && pending.end != 0)
+		record(pending.class, pending.start, pending.end);
+	pending.kind = PENDING_NOTHING;
+}
+
+/*
+ * Is the transaction of the pending statement ending right now?  If so, what
+ * is executed (deferred triggers, holdable cursors) is part of that statement.
+ */
+bool
+latency_pending_is_ending(void)
+{
+	if (pending.kind == PENDING_NOTHING ||
+		pending.message != GetCurrentStatementStartTimestamp())
+		return false;
+
+	/* An implicit block is closed before its transaction is committed. */
+	return pending.kind != PENDING_STATEMENT || !IsTransactionBlock();
+}
+
+void
+latency_note_planning(void)
+{
+	planned_message = GetCurrentStatementStartTimestamp();
+}
+
+static TimestampTz
+statement_start(void)
+{
+	TimestampTz start = GetCurrentStatementStartTimestamp();
+
+	if (first_in_transaction && !IsTransactionBlock())
+		start = GetCurrentTransactionStartTimestamp();
+	else if (planned_message > last_end)
+		start = planned_message;
+
+	/* The statements of one Query message share its time. */
+	return Max(start, last_end);
+}
+
+/* The query is NULL for utility statements, which are not planned. */
+void
+latency_begin_statement(QueryDesc *query, LatencyClass class)
+{
+	settle_pending();
+
+	if (query == NULL)
+		planned_message = 0;
+
+	current.query = query;
+	current.start = statement_start();
+	current.class = class;
+	current.had_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
+	current.command_id = GetCurrentCommandId(false);
+	planned_message = 0;
+	rolling_back_to_savepoint = false;
+}
+
+bool
+latency_is_current(QueryDesc *query)
+{
+	return current.query == query;
+}
+
+/*
+ * The class that the statement turned out to have: a SELECT may call a function
+ * that writes, which shows in the first xid or, after another statement took
+ * that, in the command counter.
+ */
+static LatencyClass
+class_of_current(void)
+{
+	if (!current.had_xid && TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return LATENCY_WRITE;
+	if (current.command_id != GetCurrentCommandId(false))
+		return LATENCY_WRITE;
+	return current.class;
+}
+
+static void
+forget_current(void)
+{
+	current.query = NULL;
+	current.class = LATENCY_READ;
+	planned_message = 0;
+}
+
+static void
+make_pending(PendingKind kind, TimestampTz end)
+{
+	pending.kind = kind;
+	pending.class = class_of_current();
+	pending.start = current.start;
+	pending.end = end;
+	pending.message = GetCurrentStatementStartTimestamp();
+}
+
+/*
+ * The clock is read here only if the time may be needed: a statement that was
+ * alone in its Query message ends with its transaction.
+ */
+void
+latency_end_statement(bool may_be_followed)
+{
+	bool		in_block = IsTransactionBlock();
+
+	first_in_transaction = false;
+	transaction_failed = false;
+
+	/* Blocks also end by errors, or while we are switched off. */
+	if (!in_block)
+		in_explicit_block = false;
+
+	if (in_explicit_block)
+		record(class_of_current(), current.start, GetCurrentTimestamp());
+	else
+		make_pending(PENDING_STATEMENT,
+					 may_be_followed || in_block ? GetCurrentTimestamp() : 0);
+	forget_current();
+}
+
+static void
+end_transaction_end(TransactionStmtKind kind, bool chain, bool was_aborted)
+{
+	in_explicit_block = chain;
+	first_in_transaction = true;
+
+	if (was_aborted && transaction_failed)
+	{
+		/* No callback will come: the transaction ended with the error. */
+		record(class_of_transaction(LATENCY_READ), current.start,
+			   GetCurrentTimestamp());
+	}
+	else
+	{
+		/* COMMIT after the failure of a subtransaction rolls back, too. */
+		make_pending(kind == TRANS_STMT_ROLLBACK || was_aborted ?
+					 PENDING_ROLLBACK : PENDING_COMMIT, 0);
+	}
+
+	transaction_failed = false;
+	forget_current();
+}
+
+/*
+ * End of a transaction control command; was_aborted says whether it found the
+ * transaction block in the aborted state.
+ */
+void
+latency_end_transaction_control(TransactionStmtKind kind, bool chain,
+								bool was_aborted)
+{
+	switch (kind)
+	{
+		case TRANS_STMT_BEGIN:
+		case TRANS_STMT_START:
+			in_explicit_block = true;
+			break;
+		case TRANS_STMT_SAVEPOINT:
+		case TRANS_STMT_RELEASE:
+			break;
+		case TRANS_STMT_ROLLBACK_TO:
+			rolling_back_to_savepoint = true;
+			break;
+		case TRANS_STMT_COMMIT:
+		case TRANS_STMT_PREPARE:
+		case TRANS_STMT_ROLLBACK:
+			end_transaction_end(kind, chain, was_aborted);
+			return;
+		case TRANS_STMT_COMMIT_PREPARED:
+		case TRANS_STMT_ROLLBACK_PREPARED:
+			latency_end_statement(false);
+			return;
+	}
+
+	first_in_transaction = false;
+	transaction_failed = false;
+	forget_current();
+}
+
+static void
+transaction_committed(void)
+{
+	/* A procedure's or VACUUM's own commit: the statement goes on. */
+	if (latency_nesting_level > 0)
+	{
+		current.class = class_of_transaction(current.class);
+		return;
+	}
+
+	if (pending.kind != PENDING_NOTHING)
+		record(class_of_transaction(pending.class), pending.start,
+			   GetCurrentTimestamp());
+	pending.kind = PENDING_NOTHING;
+	first_in_transaction = true;
+	forget_current();
+}
+
+static void
+count_error(LatencyClass class)
+{
+	TimestampTz message = GetCurrentStatementStartTimestamp();
+
+	/* One error can abort several levels of subtransactions. */
+	if (!latency_is_measured() || message == failed_message)
+		return;
+
+	failed_message = message;
+	latency_store_count_error(class, GetCurrentTimestamp());
+}
+
+/*
+ * The transaction was aborted by an error, if not by ROLLBACK.  The pending
+ * statement is the failed one if its commit failed, else the error is of one
+ * that was to follow.
+ */
+static void
+transaction_aborted(void)
+{
+	/* ROLLBACK in a procedure, or a session terminated at work. */
+	if (latency_nesting_level > 0)
+	{
+		if (proc_exit_inprogress)
+			count_error(current.class);
+		return;
+	}
+
+	if (pending.kind == PENDING_ROLLBACK)
+		record(class_of_transaction(pending.class), pending.start,
+			   GetCurrentTimestamp());
+	else if (latency_pending_is_ending())
+	{
+		count_error(class_of_transaction(pending.class));
+		in_explicit_block = false;
+	}
+	else
+	{
+		settle_pending();
+		/* A client that leaves in the middle of a transaction is no error. */
+		if (!proc_exit_inprogress)
+			count_error(current.class);
+		transaction_failed = true;
+	}
+
+	pending.kind = PENDING_NOTHING;
+	first_in_transaction = true;
+	forget_current();
+}
+
+/* PRE events come before the flush, PARALLEL ones from workers. */
+static void
+latency_xact_callback(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
+		transaction_committed();
+	else if (event == XACT_EVENT_ABORT)
+		transaction_aborted();
+}
+
+/* An error after SAVEPOINT aborts the subtransaction only. */
+static void
+latency_subxact_callback(SubXactEvent event, SubTransactionId mySubid,
+						 SubTransactionId parentSubid, void *arg)
+{
+	if (latency_nesting_level > 0 || proc_exit_inprogress)
+		return;
+
+	if (event == SUBXACT_EVENT_START_SUB)
+		rolling_back_to_savepoint = false;
+	else if (event == SUBXACT_EVENT_ABORT_SUB &&
+			 !rolling_back_to_savepoint &&
+			 !latency_pending_is_ending())
+		count_error(current.class);
+}
+
+void
+latency_register_callbacks(void)
+{
+	RegisterXactCallback(latency_xact_callback, NULL);
+	RegisterSubXactCallback(latency_subxact_callback, NULL);
+}
