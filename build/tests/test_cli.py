@@ -1,0 +1,86 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import Project
+from sluice_dist.release import version_key
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str], project: Project) -> None:
+    with pytest.raises(SystemExit) as ended:
+        project.run("--help")
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    for command in ("checkout", "compile", "export", "fetch", "lint", "list", "rebase", "show"):
+        assert f"    {command} " in told
+
+
+def test_every_command_explains_itself(project: Project, capsys: pytest.CaptureFixture[str]):
+    for command in ("checkout", "compile", "export", "fetch", "lint", "rebase", "show", "test"):
+        with pytest.raises(SystemExit):
+            project.run(command, "--help")
+        assert len(capsys.readouterr().out.splitlines()) > 6
+
+
+def test_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sluice_dist", "--help"], capture_output=True, check=True
+    )
+    assert b"sluice-dist checkout" in done.stdout
+
+
+def test_unknown_store_names_those_there_are(project: Project, capsys) -> None:
+    assert project.run("show", "tory") == 1
+    told = capsys.readouterr().err
+    assert "'tory'" in told
+    assert "choose one of: toy" in told
+
+
+def test_unknown_version_names_those_there_are(project: Project, capsys) -> None:
+    assert project.run("show", "toy/9") == 1
+    assert "choose one of: 1.0" in capsys.readouterr().err
+
+
+def test_a_root_that_is_no_checkout_is_refused(tmp_path, capsys) -> None:
+    assert Project(tmp_path / "home", tmp_path).run("list") == 1
+    assert "is not a checkout" in capsys.readouterr().err
+
+
+def test_default_version_is_the_newest_of_the_oldest_major(project: Project, capsys) -> None:
+    for version in ("1.9", "1.10", "2.0"):
+        project.add_upstream(version)
+    assert project.run("list", "-o", "json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["version"] for row in rows] == ["1.0", "1.9", "1.10", "2.0"]
+    assert [row["version"] for row in rows if row["default"]] == ["1.10"]
+
+
+def test_show_labels_patched_and_stock(series: Project, capsys) -> None:
+    series.run("show", "toy", "-o", "json")
+    patched = json.loads(capsys.readouterr().out)
+    series.run("show", "toy", "--variant", "stock", "-o", "json")
+    stock = json.loads(capsys.readouterr().out)
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert stock["labels"]["dev.sluice.series.sha256"] == empty
+    assert patched["labels"]["dev.sluice.series.sha256"] != empty
+    assert patched["source_sha256"] == stock["source_sha256"]
+    assert (patched["prefix"], stock["prefix"]) == (
+        "/opt/sluice/toy/1.0",
+        "/opt/sluice/toy/1.0-stock",
+    )
+
+
+def test_plugin_hash_follows_path_and_content(series: Project) -> None:
+    plugin = series.root / "plugins" / "toy"
+    plugin.mkdir(parents=True)
+    (plugin / "a.c").write_text("int a;\n")
+    first = series.release().plugin_sha256
+    (plugin / "a.c").rename(plugin / "b.c")
+    second = series.release().plugin_sha256
+    (plugin / "b.c").write_text("int b;\n")
+    assert len({first, second, series.release().plugin_sha256}) == 3
+
+
+def test_versions_are_ordered_by_number() -> None:
+    assert sorted(["18.6", "17.11", "17.9"], key=version_key) == ["17.9", "17.11", "18.6"]

@@ -1,0 +1,161 @@
+import functools
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Project, pin_text
+from debian_repository import add_source, publish
+
+UNREACHABLE = "http://127.0.0.1:9/toy-1.0.tar.gz"
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments) -> None:
+        pass
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """Serve the folder `served` over HTTP; gives its address."""
+    handler = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def set_places(project: Project, *places: str, **changes: str) -> None:
+    """Replace the [[source]] entries of toy 1.0."""
+    archive = project.served / "toy-1.0.tar.gz"
+    keys = pin_text("1.0", archive, **changes).partition("[[source]]")[0]
+    entries = "".join(f"[[source]]\n{place}\n" for place in places)
+    (project.root / "patches" / "toy" / "1.0" / "upstream.toml").write_text(keys + entries)
+
+
+def url(address: str) -> str:
+    return f'kind = "url"\nurl = "{address}"'
+
+
+def cached(project: Project) -> Path:
+    return project.layout.archives / "toy-1.0.tar.gz"
+
+
+def test_the_first_place_that_has_it_is_used(project: Project, address: str, capsys) -> None:
+    good = f"{address}/toy-1.0.tar.gz"
+    set_places(project, url(UNREACHABLE), url(f"{address}/absent.tar.gz"), url(good), url("x:"))
+    assert project.run("fetch", "toy") == 0
+    told = capsys.readouterr()
+    assert told.out.strip() == str(cached(project))
+    assert told.err.count("fetching") == 3
+    assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
+
+
+def test_what_is_cached_needs_no_place(project: Project) -> None:
+    assert project.run("fetch", "toy") == 0
+    set_places(project, url(UNREACHABLE))
+    assert project.run("fetch", "toy") == 0
+
+
+def test_a_wrong_checksum_names_both_and_keeps_nothing(project: Project, address, capsys) -> None:
+    set_places(project, url(f"{address}/toy-1.0.tar.gz"), sha256="0" * 64)
+    assert project.run("fetch", "toy") == 1
+    told = capsys.readouterr().err
+    assert "sha256 expected " + "0" * 64 in told
+    right = hashlib.sha256((project.served / "toy-1.0.tar.gz").read_bytes()).hexdigest()
+    assert f"sha256 got      {right}" in told
+    assert "what to do" in told
+    assert list(project.layout.archives.iterdir()) == []
+
+
+def test_a_damaged_cached_file_is_an_error(project: Project, capsys) -> None:
+    project.run("fetch", "toy")
+    cached(project).write_bytes(b"damaged")
+    assert project.run("fetch", "toy") == 1
+    assert f"delete {cached(project)}" in capsys.readouterr().err
+
+
+def test_if_no_place_has_it_each_is_named_with_its_reason(project: Project, address, capsys):
+    set_places(project, url(UNREACHABLE), url(f"{address}/absent.tar.gz"))
+    assert project.run("fetch", "toy") == 1
+    told = capsys.readouterr().err.partition("no place has")[2]
+    assert f"{UNREACHABLE}: [Errno 111] Connection refused" in told
+    assert "absent.tar.gz: File not found" in told or "absent.tar.gz: Not Found" in told
+    assert f"put the file there yourself, as {cached(project)}" in told
+
+
+def test_an_unknown_kind_of_place_is_an_error(project: Project, capsys) -> None:
+    set_places(project, 'kind = "tape"')
+    assert project.run("fetch", "toy") == 1
+    assert "known are: debian-source, url" in capsys.readouterr().err
+
+
+@pytest.fixture
+def debian(project: Project, address: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Debian archive, and a machine whose apt knows only its oldest suite, for binaries."""
+    archive = project.served / "debian"
+    original = (project.served / "toy-1.0.tar.gz").read_bytes()
+    add_source(archive, "oldstable", "toy", "0.9", b"an old one")
+    add_source(archive, "testing", "toy", "1.0", original)
+    add_source(archive, "unstable", "toy", "1.1", b"a newer one")
+    publish(archive, "oldstable", "bookworm")
+    publish(archive, "testing", "forky")
+    publish(archive, "unstable", "sid")
+    parts = project.root / "sources.list.d"
+    parts.mkdir()
+    (parts / "debian.sources").write_text(
+        f"Types: deb\nURIs: {address}/debian\nSuites: bookworm\nComponents: main\nTrusted: yes\n"
+    )
+    configuration = project.root / "machine-apt.conf"
+    configuration.write_text(
+        f'Dir::Etc::sourcelist "{project.root}/none";\nDir::Etc::sourceparts "{parts}";\n'
+    )
+    monkeypatch.setenv("APT_CONFIG", str(configuration))
+    return archive
+
+
+def debian_source(file: str = "toy_1.0.orig.tar.gz") -> str:
+    return f'kind = "debian-source"\npackage = "toy"\nfile = "{file}"'
+
+
+def test_a_debian_suite_that_has_the_file_is_found(project: Project, debian, capsys) -> None:
+    set_places(project, url(UNREACHABLE), debian_source())
+    assert project.run("fetch", "toy") == 0
+    told = capsys.readouterr().err
+    assert [suite for suite in ("bookworm", "stable", "testing", "unstable") if suite in told] == [
+        "bookworm",
+        "stable",
+        "testing",
+    ]
+    assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
+
+
+def test_a_debian_file_of_that_name_with_other_content_is_not_taken(
+    project: Project, debian: Path, capsys
+) -> None:
+    set_places(project, debian_source("toy_1.1.orig.tar.gz"))
+    assert project.run("fetch", "toy") == 1
+    told = capsys.readouterr().err
+    newer = hashlib.sha256(b"a newer one").hexdigest()
+    assert f"unstable: sha256 {newer}" in told
+    assert "testing: not there" in told
+    assert not cached(project).exists()
+
+
+def test_an_archive_of_another_origin_is_not_asked(project: Project, debian, capsys) -> None:
+    for release in debian.glob("dists/*/Release"):
+        release.write_text(release.read_text().replace("Origin: Debian", "Origin: Other"))
+    set_places(project, debian_source())
+    assert project.run("fetch", "toy") == 1
+    assert "origin is 'Other', not Debian" in capsys.readouterr().err
+
+
+def test_without_a_debian_archive_the_reason_is_said(project: Project, debian, capsys) -> None:
+    (project.root / "sources.list.d" / "debian.sources").unlink()
+    set_places(project, debian_source())
+    assert project.run("fetch", "toy") == 1
+    assert "configured with no Debian archive" in capsys.readouterr().err
