@@ -24,7 +24,10 @@ SUITES = {"test": 35 * 60, "test-all": None}
 KILL_AFTER_BUDGETS = 4
 """A step is killed after so many times its budget: slow machines pass, a hang ends."""
 
-TAIL_LINES = 80
+MAKE_VARIABLES = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+
+TAIL_LINES = 60
+TAIL_COLUMNS = 240
 
 
 class StepError(Exception):
@@ -115,7 +118,9 @@ def suite_steps(steps: list[Step], suite: str) -> list[Step]:
 def _environment(suite: str) -> dict[str, str]:
     venv = TOP / ".work" / "venv"
     path = f"{venv / 'bin'}:{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "VIRTUAL_ENV": str(venv), "SLUICE_SUITE": suite}
+    # A step is not part of the make that may be around this program.
+    kept = {name: value for name, value in os.environ.items() if name not in MAKE_VARIABLES}
+    return kept | {"PATH": path, "VIRTUAL_ENV": str(venv), "SLUICE_SUITE": suite}
 
 
 def _kill_group(process: subprocess.Popen) -> None:
@@ -157,7 +162,7 @@ def run_step(step: Step, suite: str, logs: Path) -> Outcome:
     counts = counts_of(output, exit_code)
     if exit_code == 0:
         return Outcome(step, "passed", seconds, counts)
-    print(*output.splitlines()[-TAIL_LINES:], sep="\n")
+    print(*(line[:TAIL_COLUMNS] for line in output.splitlines()[-TAIL_LINES:]), sep="\n")
     print(f"--- {step.name} failed (exit code {exit_code}); all of its output: {log}", flush=True)
     return Outcome(step, "timed out" if timed_out else "failed", seconds, counts)
 

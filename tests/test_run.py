@@ -67,6 +67,13 @@ def test_failure_in_a_pipe_is_a_failure(tmp_path):
     assert run_all(tmp_path, ("pipe", "false | cat", 9, []))["pipe"].result == "failed"
 
 
+def test_step_is_not_part_of_a_make_around_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("MAKEFLAGS", "w")
+    command = "test -z ${MAKELEVEL-}${MAKEFLAGS-}"
+    assert run_all(tmp_path, ("make", command, 9, []))["make"].result == "passed"
+
+
 def test_hanging_step_is_killed_with_its_children(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "KILL_AFTER_BUDGETS", 0.2)
     command = f"sleep 600 & echo $! >{tmp_path}/pid; wait"

@@ -11,8 +11,12 @@ from sluice_dist.errors import DistError
 from sluice_dist.release import Release
 
 _COMPILERS = ("cc", "gcc", "c++", "g++")
-# Of the caller, and of a `make` around this call.
-_LEFT_OUT = ("CC", "CXX", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS", "MFLAGS")
+# Of the caller, and of a `make` around this call: PostgreSQL makes its generated headers first only
+# where MAKELEVEL says that no other make is around it.
+_LEFT_OUT = (
+    *("CC", "CXX", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS"),
+    *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
+)
 
 
 def compiler_version() -> str:
