@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-
 from sluice_dist.toolchain import build_environment
 
 
