@@ -1,0 +1,248 @@
+"""From records to what the report says: cells, ratios to the baseline, claims."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sluice_evaluation import records as records_module
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.experiment import MEASURE, Experiment, matches
+from sluice_evaluation.inference import (
+    CAUTION_TEXT,
+    CONFIDENCE,
+    Caution,
+    MeanEstimate,
+    RatioEstimate,
+    Shape,
+    block_ratio,
+    mean_estimate,
+)
+from sluice_evaluation.records import Record
+
+
+@dataclass(frozen=True)
+class CellRuns:
+    """All records of one cell."""
+
+    id: str
+    factors: dict[str, Any]
+    latency: str
+    complete: tuple[Record, ...]
+    failed: tuple[Record, ...]
+
+    def values(self, metric: str) -> dict[int, float]:
+        """A metric by block, of the runs that have it."""
+        found = {r.plan["block"]: r.value(metric, self.latency) for r in self.complete}
+        return {block: value for block, value in sorted(found.items()) if value is not None}
+
+    def mean(self, metric: str) -> MeanEstimate | None:
+        """Mean over runs, or None when no run has the metric."""
+        values = self.values(metric)
+        return mean_estimate(list(values.values())) if values else None
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What the records themselves warn of."""
+        found = []
+        if self.failed:
+            found.append(Caution.FAILED_RUNS)
+        if any(r.document["results"]["error_count"] for r in self.complete):
+            found.append(Caution.ERRORS)
+        if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
+            found.append(Caution.MIXED_SOFTWARE)
+        return tuple(found)
+
+
+def _distinct(documents: Iterable[dict]) -> int:
+    return len({repr(sorted(document.items())) for document in documents})
+
+
+def compare(
+    numerator: CellRuns, denominator: CellRuns, metric: str, confidence: float = CONFIDENCE
+) -> RatioEstimate | None:
+    """Ratio of two cells in a metric, or None when a side has no run with it."""
+    sides = numerator.values(metric), denominator.values(metric)
+    if not all(sides):
+        return None
+    estimate = block_ratio(*sides, confidence)
+    own = dict.fromkeys((*estimate.warnings, *numerator.cautions, *denominator.cautions))
+    both = (*numerator.complete, *denominator.complete)
+    if _distinct(_hardware(r) for r in both) > 1:
+        own[Caution.MIXED_ENVIRONMENT] = None
+    return RatioEstimate(**{**estimate.__dict__, "warnings": tuple(own)})
+
+
+def _hardware(record: Record) -> dict[str, Any]:
+    environment = record.document["environment"]
+    return {key: environment[key] for key in ("cpu", "memory_bytes", "kernel")}
+
+
+def ratio_text(estimate: RatioEstimate | None) -> str:
+    """A ratio with its interval, as every table prints it."""
+    if estimate is None:
+        return "not measured"
+    if estimate.shape is Shape.UNBOUNDED:
+        return f"{estimate.ratio:.3g} (interval unbounded)"
+    low, high = f"{estimate.lower:.3g}", f"{estimate.upper:.3g}"
+    if estimate.shape is Shape.EXCLUSIVE:
+        outside = f"at most {low} or at least {high}" if estimate.lower > 0 else f"at least {high}"
+        return f"{estimate.ratio:.3g} (interval unbounded: {outside})"
+    return f"{estimate.ratio:.3g} ({low} to {high})"
+
+
+def caution_texts(cautions: Iterable[Caution]) -> list[str]:
+    """The sentences of warnings."""
+    return [CAUTION_TEXT[caution] for caution in cautions]
+
+
+def estimate_dict(estimate: RatioEstimate) -> dict[str, Any]:
+    """For scripts; an end that is infinite is null."""
+    return {
+        "ratio": estimate.ratio,
+        "lower": estimate.lower if math.isfinite(estimate.lower) else None,
+        "upper": estimate.upper if math.isfinite(estimate.upper) else None,
+        "shape": str(estimate.shape),
+        "confidence": estimate.confidence,
+        "numerator_runs": estimate.numerator_runs,
+        "denominator_runs": estimate.denominator_runs,
+        "paired": estimate.paired,
+        "verdict": str(estimate.verdict),
+    }
+
+
+@dataclass(frozen=True)
+class Study:
+    """The records of one experiment in one profile."""
+
+    experiment: Experiment
+    profile: str
+    cells: tuple[CellRuns, ...]
+    tuning: tuple[CellRuns, ...] = ()
+    outdated: int = field(default=0)
+
+    @property
+    def measured(self) -> tuple[CellRuns, ...]:
+        """The cells that have a complete run."""
+        return tuple(cell for cell in self.cells if cell.complete)
+
+    def baseline_of(self, cell: CellRuns) -> CellRuns | None:
+        """The cell that a cell is divided by: the same factors but the baseline's."""
+        wanted = cell.factors | self.experiment.baseline(self.profile)
+        return next((c for c in self.cells if c.factors == wanted), None)
+
+    def ratio(
+        self, cell: CellRuns, metric: str, confidence: float = CONFIDENCE
+    ) -> RatioEstimate | None:
+        """A cell over its baseline; None for the baseline itself and where runs lack."""
+        baseline = self.baseline_of(cell)
+        if baseline is None or baseline is cell:
+            return None
+        return compare(cell, baseline, metric, confidence)
+
+    def planned_seconds(self) -> float:
+        """Time that all runs of the profile take, from the experiment's own figures."""
+        table = self.experiment.profile(self.profile)
+        each = sum(table["phases"].values()) + table["estimate"]["overhead_seconds"]
+        total = 0.0
+        for stage in self.experiment.stage_names(self.profile):
+            cells = self.experiment.cells(self.profile, stage)
+            total += len(cells) * self.experiment.runs(self.profile, stage) * each
+        return total
+
+    def find(self, selection: dict[str, Any]) -> CellRuns | None:
+        """The first cell with the selected factor values."""
+        return next((c for c in self.cells if matches(c.factors, selection)), None)
+
+
+def studies(records: Iterable[Record], experiments: dict[str, Experiment]) -> list[Study]:
+    """Group records by experiment and profile; EvaluationError for an unknown experiment."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.plan["experiment"], record.plan["profile"]].append(record)
+    found = []
+    for (name, profile), members in sorted(groups.items()):
+        if name not in experiments:
+            raise EvaluationError(
+                f"there are records of {name}, but no such experiment; "
+                "point --experiments at the folder that has it"
+            )
+        found.append(_study(experiments[name], profile, members))
+    return found
+
+
+def _study(experiment: Experiment, profile: str, members: list[Record]) -> Study:
+    stages: dict[str, tuple[CellRuns, ...]] = {}
+    for stage in experiment.stage_names(profile):
+        stages[stage] = tuple(
+            _cell_runs(cell.id, cell.factors, experiment, members, stage)
+            for cell in experiment.cells(profile, stage)
+        )
+    digest = experiment.digest()
+    outdated = sum(member.document["experiment_sha256"] != digest for member in members)
+    return Study(experiment, profile, stages[MEASURE], stages.get("tune", ()), outdated)
+
+
+def _cell_runs(
+    identifier: str, factors: dict, experiment: Experiment, members: list[Record], stage: str
+) -> CellRuns:
+    own = [m for m in members if (m.plan["cell"], m.plan["stage"]) == (identifier, stage)]
+    return CellRuns(
+        identifier,
+        factors,
+        experiment.document["latency"],
+        tuple(m for m in own if m.complete),
+        tuple(m for m in own if not m.complete),
+    )
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """One metric of a comparison of two cells."""
+
+    metric: str
+    estimate: RatioEstimate
+
+    @property
+    def text(self) -> str:
+        """The ratio, its interval and what it shows."""
+        return f"{ratio_text(self.estimate)}  {self.estimate.verdict}"
+
+    @property
+    def cautions(self) -> list[str]:
+        """Warnings in words."""
+        return caution_texts(self.estimate.warnings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For scripts."""
+        warnings = [str(w) for w in self.estimate.warnings]
+        return {"metric": self.metric, **estimate_dict(self.estimate), "warnings": warnings}
+
+
+def compare_cells(first: Path, second: Path, latency: str | None) -> list[CompareRow]:
+    """All metrics that two folders of runs have in common."""
+    sides = []
+    for folder in (first, second):
+        members = [records_module.load(p) for p in sorted(folder.glob("*/record.json"))]
+        complete = tuple(m for m in members if m.complete)
+        if not complete:
+            raise EvaluationError(
+                f"{folder} holds no complete run; give the folder of a cell, "
+                "results/EXPERIMENT/PROFILE/CELL"
+            )
+        failed = tuple(m for m in members if not m.complete)
+        intended = all(m.document["results"]["intended"] for m in complete)
+        chosen = latency or ("intended" if intended else "measured")
+        sides.append(CellRuns(folder.name, complete[0].plan["factors"], chosen, complete, failed))
+    names = ("mean", "p50", "p99", "p99_9", "max")
+    metrics = [f"latency_{name}_seconds" for name in names] + ["throughput_operations_per_second"]
+    metrics += sorted(set.intersection(*(_extra_metrics(side) for side in sides)))
+    compared = ((metric, compare(*sides, metric)) for metric in metrics)
+    return [CompareRow(metric, estimate) for metric, estimate in compared if estimate]
+
+
+def _extra_metrics(side: CellRuns) -> set[str]:
+    return {name for record in side.complete for name in record.document["metrics"]}

@@ -1,0 +1,344 @@
+"""Makes the raw output of a run into a validated record, once.
+
+The raw folder is what the runner leaves behind; docs/evaluation.md lists its files. Everything is
+staged in a hidden folder beside the destination and moved into place when it is whole and valid.
+"""
+
+import csv
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sluice_evaluation import histograms, store_logs
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.histograms import Interval
+from sluice_evaluation.records import (
+    RECORD_NAME,
+    describe_file,
+    dump,
+    epoch_seconds,
+    publish,
+    result_directory,
+    utc,
+)
+from sluice_evaluation.schema import validate
+
+INTERVAL_COLUMNS = (
+    "client", "operation", "kind", "start_seconds", "end_seconds", "operations", "mean_seconds",
+    "p50_seconds", "p99_seconds", "p99_9_seconds", "max_seconds",
+)  # fmt: skip
+INTENDED = "Intended-"
+FAILED_SUFFIX = "-FAILED"
+# Kept histograms have at most so many intervals; intervals.csv has all of them.
+MAXIMUM_INTERVALS = 120
+INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
+
+
+def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results: Path) -> Path:
+    """Record a finished run; EvaluationError when its output is not whole."""
+    run = _read_json(raw / "run.json")
+    origin = _origin(raw)
+    with _staged(results, planned, failed=False) as (staged, destination):
+        clients, errors = _clients(raw, planned, origin)
+        normal = next(p for p in planned["phases"] if p["name"] == "normal")
+        summaries = _keep_clients(clients, staged, origin, normal)
+        copied = _copy_samples(raw, staged)
+        events, metrics = _store_events(raw, planned, origin)
+        document = _skeleton(plan, planned, run)
+        document |= {
+            "status": "complete",
+            "origin": utc(origin),
+            "environment": _read_json(raw / "fingerprint.json"),
+            "software": _read_json(raw / "software.json"),
+            "effective_settings": _read_json(raw / "settings.json"),
+            "load": run["load"],
+            "phases": _phases(planned, run, origin),
+            "events": events + _timeline_events(raw, planned),
+            "summaries": summaries,
+            "results": _results(clients, planned, normal, origin, errors),
+            "metrics": metrics | _optional_json(raw / "metrics.json"),
+        }
+        _write(document, staged, copied)
+        publish(staged, destination)
+    return destination
+
+
+def record_failure(
+    plan: dict[str, Any],
+    planned: dict[str, Any],
+    raw: Path,
+    results: Path,
+    step: str,
+    message: str,
+) -> Path:
+    """Record that a run failed, with what there is of its output."""
+    run = _optional_json(raw / "run.json")
+    if "started_at" not in run or "ended_at" not in run:
+        raise EvaluationError(f"{raw / 'run.json'} must say at least started_at and ended_at (UTC)")
+    with _staged(results, planned, failed=True) as (staged, destination):
+        document = _skeleton(plan, planned, run)
+        document |= {
+            "status": "failed",
+            "failure": {"step": step, "message": message},
+            "environment": _optional_json(raw / "fingerprint.json") or None,
+            "software": _optional_json(raw / "software.json") or {"labels": {}},
+            "effective_settings": _optional_json(raw / "settings.json"),
+            "load": run.get("load"),
+        }
+        _write(document, staged, _copy_samples(raw, staged))
+        publish(staged, destination)
+    return destination
+
+
+class _staged:
+    """A folder beside the destination that is gone afterwards, whatever happens."""
+
+    def __init__(self, results: Path, planned: dict[str, Any], failed: bool):
+        self.destination = results / result_directory(planned, failed)
+        if self.destination.exists():
+            raise EvaluationError(f"{self.destination} exists: records are never overwritten")
+
+    def __enter__(self) -> tuple[Path, Path]:
+        parent = self.destination.parent
+        parent.mkdir(parents=True, exist_ok=True)
+        self.staged = Path(tempfile.mkdtemp(prefix=".staged-", dir=parent))
+        self.staged.chmod(0o755)
+        return self.staged, self.destination
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.staged, ignore_errors=True)
+
+
+def _skeleton(plan: dict[str, Any], planned: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "status": None,
+        "failure": None,
+        "started_at": run["started_at"],
+        "ended_at": run["ended_at"],
+        "origin": None,
+        "plan": planned,
+        "experiment_sha256": plan["experiment_sha256"],
+        "environment": None,
+        "software": {"labels": {}},
+        "effective_settings": {},
+        "load": None,
+        "phases": [],
+        "events": [],
+        "summaries": [],
+        "results": None,
+        "metrics": {},
+        "files": [],
+    }
+
+
+def _write(document: dict[str, Any], staged: Path, files: Iterable[Path]) -> None:
+    kept = sorted({*files, *(p for p in staged.rglob("*") if p.is_file())})
+    document["files"] = [describe_file(staged, path) for path in kept]
+    validate(document, "record", "the assembled record")
+    (staged / RECORD_NAME).write_text(dump(document))
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise EvaluationError(
+            f"{path}: {error}; a finished run leaves this file (docs/evaluation.md lists all), "
+            "one that failed is recorded with --failed-step and --failed-message"
+        ) from error
+
+
+def _optional_json(path: Path) -> dict[str, Any]:
+    return _read_json(path) if path.exists() else {}
+
+
+def _timeline(raw: Path) -> list[dict[str, Any]]:
+    path = raw / "timeline.jsonl"
+    try:
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    except (OSError, json.JSONDecodeError) as error:
+        raise EvaluationError(f"{path}: {error}; `sluice-evaluation timeline` writes it") from error
+
+
+def _origin(raw: Path) -> float:
+    for line in _timeline(raw):
+        if line["kind"] == "origin":
+            return float(line["epoch_seconds"])
+    raise EvaluationError(f"{raw / 'timeline.jsonl'} has no line of kind origin")
+
+
+def _clients(
+    raw: Path, planned: dict[str, Any], origin: float
+) -> tuple[dict[tuple[str, str, str], list[Interval]], int]:
+    found: dict[tuple[str, str, str], list[Interval]] = {}
+    errors = 0
+    for client in planned["clients"]:
+        directory = raw / "clients" / client["name"]
+        paths = sorted(directory.glob("*.hdr"))
+        if not paths:
+            raise EvaluationError(
+                f"{directory} has no .hdr file: run the client with "
+                "-p hdrhistogram.fileoutput=true -p hdrhistogram.output.path=DIR/"
+            )
+        for path in paths:
+            operation = path.stem.removeprefix(INTENDED)
+            if operation.endswith(FAILED_SUFFIX):
+                if not path.stem.startswith(INTENDED):
+                    errors += sum(i.distribution.total for i in histograms.read_log(path))
+                continue
+            kind = "intended" if path.stem.startswith(INTENDED) else "measured"
+            # Without a target rate YCSB's intended latency is the measured one again.
+            scheduled = client["target_operations_per_second"] is not None
+            if operation in planned["operations"] and (kind == "measured" or scheduled):
+                found[client["name"], operation, kind] = histograms.read_log(path)
+    _require_operations(found, planned)
+    return found, errors
+
+
+def _require_operations(found: dict, planned: dict[str, Any]) -> None:
+    seen = {operation for _, operation, _ in found}
+    if missing := sorted(set(planned["operations"]) - seen):
+        raise EvaluationError(f"no client recorded {', '.join(missing)}: the workload did not run")
+
+
+def _width_seconds(duration: float) -> int:
+    fitting = (w for w in INTERVAL_WIDTHS_SECONDS if duration / w <= MAXIMUM_INTERVALS)
+    return next(fitting, INTERVAL_WIDTHS_SECONDS[-1])
+
+
+def _keep_clients(
+    clients: dict[tuple[str, str, str], list[Interval]],
+    staged: Path,
+    origin: float,
+    normal: dict[str, float],
+) -> list[dict[str, Any]]:
+    """Write intervals.csv and the histograms of the normal phase; their summaries."""
+    summaries = []
+    start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
+    width = _width_seconds(end - start)
+    (staged / "histograms").mkdir()
+    with (staged / "intervals.csv").open("x", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(INTERVAL_COLUMNS)
+        for key, intervals in sorted(clients.items()):
+            _write_rows(writer, key, intervals, origin)
+            inside = histograms.between(intervals, start, end)
+            name = f"histograms/{'-'.join(key).lower()}.hdr"
+            histograms.write_log(staged / name, histograms.coarsen(inside, start, width))
+            merged = histograms.merge(i.distribution for i in inside)
+            summaries.append({
+                "client": key[0], "operation": key[1], "kind": key[2], "file": name,
+                "summary": merged.summary(),
+            })  # fmt: skip
+    return summaries
+
+
+def _write_rows(writer: Any, key: tuple, intervals: list[Interval], origin: float) -> None:
+    for interval in intervals:
+        summary = interval.distribution.summary()
+        if summary["operations"]:
+            times = round(interval.start - origin, 3), round(interval.end - origin, 3)
+            writer.writerow((*key, *times, *summary.values()))
+
+
+def _results(
+    clients: dict[tuple[str, str, str], list[Interval]],
+    planned: dict[str, Any],
+    normal: dict[str, float],
+    origin: float,
+    errors: int,
+) -> dict[str, Any]:
+    start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
+
+    def merged(kind: str) -> dict[str, Any]:
+        return histograms.merge(
+            interval.distribution
+            for key, intervals in clients.items()
+            if key[2] == kind
+            for interval in histograms.between(intervals, start, end)
+        ).summary()
+
+    scheduled = all(c["target_operations_per_second"] is not None for c in planned["clients"])
+    measured = merged("measured")
+    if not measured["operations"]:
+        raise EvaluationError("no operation fell into the normal phase: are the clocks in step?")
+    return {
+        "measured": measured,
+        "intended": merged("intended") if scheduled else None,
+        "throughput_operations_per_second": round(measured["operations"] / (end - start), 6),
+        "error_count": errors,
+    }
+
+
+def _copy_samples(raw: Path, staged: Path) -> list[Path]:
+    copied = []
+    for path in sorted((raw / "samples").glob("*.csv")):
+        target = staged / "samples" / path.name
+        target.parent.mkdir(exist_ok=True)
+        copied.append(Path(shutil.copyfile(path, target)))
+    return copied
+
+
+def _store_events(
+    raw: Path, planned: dict[str, Any], origin: float
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    module = store_logs.reader(planned["store"])
+    lines: list[str] = []
+    for path in sorted((raw / "logs").glob("*.log")):
+        lines += path.read_text(errors="replace").splitlines()
+    if module is None or not lines:
+        return [], {}
+    events = [event for event in module.read(lines) if event.end >= origin]
+    listed = [
+        {
+            "kind": event.kind,
+            "name": event.name,
+            "start_seconds": round(event.start - origin, 3),
+            "end_seconds": round(event.end - origin, 3),
+            "attributes": event.attributes,
+        }
+        for event in events
+    ]
+    return listed, module.metrics(events)
+
+
+def _timeline_events(raw: Path, planned: dict[str, Any]) -> list[dict[str, Any]]:
+    windows = [
+        {key: window[key] for key in ("kind", "name", "start_seconds", "end_seconds")}
+        for window in planned["windows"]
+    ]
+    steps = [
+        {
+            "kind": line["kind"],
+            "name": line["name"],
+            "start_seconds": round(line["start_seconds"], 3),
+            "end_seconds": round(line["end_seconds"], 3),
+            "attributes": {"exit_code": line["exit_code"]},
+        }
+        for line in _timeline(raw)
+        if line["kind"] != "origin"
+    ]
+    if bad := [s["name"] for s in steps if s["attributes"]["exit_code"] != 0]:
+        raise EvaluationError(
+            f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
+        )
+    if missing := {o["name"] for o in planned["orders"]} - {s["name"] for s in steps}:
+        raise EvaluationError(f"these orders were not given: {', '.join(sorted(missing))}")
+    return windows + steps
+
+
+def _phases(planned: dict[str, Any], run: dict[str, Any], origin: float) -> list[dict[str, Any]]:
+    begin = min(0.0, round(epoch_seconds(run["started_at"]) - origin, 3))
+    loaded = min(0.0, begin + run["load"]["seconds"])
+    end = planned["phases"][-1]["end_seconds"]
+    before = [
+        {"name": "load", "start_seconds": begin, "end_seconds": loaded},
+        {"name": "settle", "start_seconds": loaded, "end_seconds": 0.0},
+    ]
+    after = {"name": "cool-down", "start_seconds": end, "end_seconds": end}
+    after["end_seconds"] = max(end, round(epoch_seconds(run["ended_at"]) - origin, 3))
+    return [*before, *planned["phases"], after]

@@ -1,0 +1,157 @@
+"""Claims: what an experiment expects, beside what its records show."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sluice_evaluation.analysis import (
+    CellRuns,
+    Study,
+    caution_texts,
+    compare,
+    estimate_dict,
+    ratio_text,
+)
+from sluice_evaluation.experiment import MEASURE
+from sluice_evaluation.inference import CONFIDENCE, Caution, RatioEstimate
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One row of the table of claims."""
+
+    experiment: str
+    profile: str
+    id: str
+    statement: str
+    scope: dict[str, Any]
+    expected: dict[str, float]
+    estimate: RatioEstimate | None
+    command: str
+    seconds: float
+    disk_bytes: int
+    published: dict[str, Any] | None = None
+
+    @property
+    def status(self) -> str:
+        """`met`, `missed`, `~` when the interval decides nothing, `absent` without records."""
+        if self.estimate is None:
+            return "absent"
+        low, high = self.expected.get("min", -math.inf), self.expected.get("max", math.inf)
+        if not self.estimate.claimable:
+            return "~"
+        if low <= self.estimate.lower and self.estimate.upper <= high:
+            return "met"
+        if self.estimate.upper < low or self.estimate.lower > high:
+            return "missed"
+        return "~"
+
+    @property
+    def expected_text(self) -> str:
+        """The expected range in words."""
+        low, high = self.expected.get("min"), self.expected.get("max")
+        if low is not None and high is not None:
+            return f"ratio {low:g} to {high:g}"
+        return f"ratio at least {low:g}" if low is not None else f"ratio at most {high:.3g}"
+
+    @property
+    def measured_text(self) -> str:
+        """The ratio with its interval."""
+        return ratio_text(self.estimate)
+
+    @property
+    def scope_text(self) -> str:
+        """Where the row holds."""
+        return f" [{', '.join(map(str, self.scope.values()))}]" if self.scope else ""
+
+    @property
+    def cost_text(self) -> str:
+        """Time and disk that the command needs."""
+        return f"{duration_text(self.seconds)}, {self.disk_bytes / 1e9:.1f} GB"
+
+    @property
+    def cautions(self) -> list[str]:
+        """Warnings in words."""
+        return caution_texts(self.estimate.warnings) if self.estimate else []
+
+    def as_dict(self) -> dict[str, Any]:
+        """For scripts."""
+        estimate = self.estimate
+        return {
+            "experiment": self.experiment,
+            "profile": self.profile,
+            "claim": self.id,
+            "statement": self.statement,
+            "scope": self.scope,
+            "command": self.command,
+            "expected": self.expected,
+            "status": self.status,
+            "measured": estimate_dict(estimate) if estimate else None,
+            "time_seconds": self.seconds,
+            "disk_bytes": self.disk_bytes,
+            "warnings": [str(w) for w in estimate.warnings] if estimate else [],
+        }
+
+
+def duration_text(seconds: float) -> str:
+    """Minutes, or hours and minutes."""
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def claim_rows(study: Study) -> list[ClaimRow]:
+    """The experiment's claims, each for every value of its `per` factors."""
+    return [row for claim in study.experiment.document["claims"] for row in _rows(study, claim)]
+
+
+def _rows(study: Study, claim: dict[str, Any]) -> list[ClaimRow]:
+    if claim["kind"] == "largest-ratio":
+        scope, estimate = _largest(study, claim["metric"])
+        return [_row(study, claim, scope, estimate)]
+    rows = []
+    for scope in _scopes(study, claim.get("per", [])):
+        sides = [study.find(claim[side] | scope) for side in ("numerator", "denominator")]
+        estimate = compare(*sides, claim["metric"]) if all(sides) else None
+        rows.append(_row(study, claim, scope, estimate))
+    return rows
+
+
+def _row(
+    study: Study, claim: dict[str, Any], scope: dict[str, Any], estimate: RatioEstimate | None
+) -> ClaimRow:
+    name, profile = study.experiment.name, study.profile
+    published = claim.get("published")
+    return ClaimRow(
+        experiment=name,
+        profile=profile,
+        id=claim["id"],
+        statement=claim["statement"],
+        scope=scope,
+        expected=claim["expected"],
+        estimate=estimate,
+        command=f"make evaluate EXPERIMENT={name} PROFILE={profile}",
+        seconds=study.planned_seconds(),
+        disk_bytes=study.experiment.profile(profile)["estimate"]["disk_bytes"],
+        published=study.experiment.published(published) if published else None,
+    )
+
+
+def _scopes(study: Study, names: list[str]) -> list[dict[str, Any]]:
+    cells = study.experiment.cells(study.profile, MEASURE)
+    found = {tuple((n, cell.factors[n]) for n in names): None for cell in cells}
+    return [dict(key) for key in found]
+
+
+def _largest(study: Study, metric: str) -> tuple[dict[str, Any], RatioEstimate | None]:
+    """The cell with the largest ratio, its interval widened for having been picked."""
+    ratios: list[tuple[float, CellRuns]] = [
+        (estimate.ratio, cell)
+        for cell in study.measured
+        if (estimate := study.ratio(cell, metric)) is not None
+    ]
+    if not ratios:
+        return {}, None
+    _, cell = max(ratios, key=lambda pair: pair[0])
+    estimate = study.ratio(cell, metric, 1 - (1 - CONFIDENCE) / len(ratios))
+    warnings = (*estimate.warnings, Caution.SIMULTANEOUS)
+    return cell.factors, RatioEstimate(**{**estimate.__dict__, "warnings": warnings})

@@ -1,0 +1,129 @@
+"""What the subcommands do: read, call, print."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from sluice_evaluation import analysis, assemble, experiment, records
+from sluice_evaluation import freeze as freezing
+from sluice_evaluation import plan as planning
+from sluice_evaluation.claims import claim_rows
+from sluice_evaluation.errors import EvaluationError
+
+GIGABYTE = 1e9
+
+
+def _print_json(document: Any) -> None:
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Print the runs that are left."""
+    chosen = experiment.load(options.experiment, options.experiments)
+    made = planning.make_plan(
+        chosen,
+        options.profile,
+        records.load_all(options.results),
+        options.results,
+        options.budget_seconds,
+        options.maximum_attempts,
+    )
+    if options.output_format == "json":
+        _print_json(made)
+        return 0
+    for number, run in enumerate(made["runs"], 1):
+        print(
+            f"{number:4}  block {run['block']:2}  {run['estimated_seconds']:6.0f} s  {run['cell']}"
+        )
+    print(
+        f"{made['experiment']} {made['profile']}, stage {made['stage']}: {len(made['runs'])} of "
+        f"{made['runs_left_in_stage']} runs left, about {made['estimated_seconds'] / 60:.0f} min, "
+        f"{made['disk_bytes'] / GIGABYTE:.1f} GB"
+    )
+    if made["runs_given_up"]:
+        print(f"{made['runs_given_up']} runs given up after repeated failure")
+    if made["freeze_after"]:
+        print("then: sluice-evaluation freeze, and plan again")
+    return 0
+
+
+def freeze(options: argparse.Namespace) -> int:
+    """Write down the best settings of the tuning stage."""
+    chosen = experiment.load(options.experiment, options.experiments)
+    frozen = freezing.choose(chosen, options.profile, records.load_all(options.results))
+    print(freezing.write(options.results, frozen))
+    return 0
+
+
+def record(options: argparse.Namespace) -> int:
+    """Make the raw output of a run into a record and print its folder."""
+    made = planning.read(options.plan)
+    planned = planning.find_run(made, options.cell, options.run_number)
+    if (options.failed_step is None) != (options.failed_message is None):
+        raise EvaluationError("give --failed-step and --failed-message together")
+    if options.failed_step is not None:
+        written = assemble.record_failure(
+            made, planned, options.raw, options.results, options.failed_step, options.failed_message
+        )
+    else:
+        written = assemble.record_run(made, planned, options.raw, options.results)
+    print(written)
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    """Check every record; 1 when one is wrong."""
+    if not options.results.is_dir():
+        raise EvaluationError(f"{options.results} is not a folder of records")
+    found = list(records.find(options.results))
+    faults = [text for path in found for text in records.faults(path, options.results)]
+    for text in faults:
+        print(text, file=sys.stderr)
+    wrong = len({text.split(": ")[0] for text in faults})
+    print(f"{len(found) - wrong} passed, {wrong} failed")
+    return 1 if faults else 0
+
+
+def report(options: argparse.Namespace) -> int:
+    """Make the report and print its path."""
+    # Figures need matplotlib, which takes a second to load: only here.
+    from sluice_evaluation import report as reporting
+
+    output = options.output or options.results / "report"
+    print(reporting.write(options.results, options.experiments, output))
+    return 0
+
+
+def claims(options: argparse.Namespace) -> int:
+    """Print the claims."""
+    studies = analysis.studies(
+        records.load_all(options.results), experiment.load_all(options.experiments)
+    )
+    rows = [row for study in studies for row in claim_rows(study)]
+    if options.output_format == "json":
+        _print_json([row.as_dict() for row in rows])
+        return 0
+    for row in rows:
+        print(f"{row.status:8} {row.experiment} {row.profile}: {row.statement}{row.scope_text}")
+        print(f"         expected {row.expected_text}, measured {row.measured_text}")
+        for caution in row.cautions:
+            print(f"         note: {caution}")
+        print(f"         {row.command}  ({row.cost_text})")
+    if not rows:
+        print(f"no records in {options.results}")
+    return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare two cells in all metrics that both have."""
+    rows = analysis.compare_cells(options.a, options.b, options.latency)
+    if options.output_format == "json":
+        _print_json([row.as_dict() for row in rows])
+        return 0
+    width = max(len(row.metric) for row in rows)
+    for row in rows:
+        print(f"{row.metric:{width}}  {row.text}")
+        for caution in row.cautions:
+            print(f"{'':{width}}  note: {caution}")
+    return 0

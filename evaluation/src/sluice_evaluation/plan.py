@@ -1,0 +1,304 @@
+"""What to run next: cells by runs in seeded random order, finished ones left out.
+
+The order is that of randomised complete blocks: repetition r of an experiment is block r and holds
+every cell once, shuffled by a generator seeded with the experiment's seed and r. So a drift of the
+machine falls on all cells alike, and runs can be compared in pairs by block.
+"""
+
+import json
+import random
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sluice_evaluation import freeze
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.experiment import MEASURE, TUNE, Cell, Experiment
+from sluice_evaluation.records import Record, epoch_seconds, result_directory
+
+MAXIMUM_ATTEMPTS = 2
+# Clients run on past the normal phase, so that its last second is under full load.
+CLIENT_MARGIN_SECONDS = 1.0
+# So many own runs make a better guess of a run's length than the experiment's file.
+RUNS_FOR_ESTIMATE = 3
+
+
+@dataclass(frozen=True)
+class State:
+    """What the folder of results says about one experiment and profile."""
+
+    complete: set[tuple[str, int]]
+    failed: dict[tuple[str, int], int]
+    run_seconds: float | None
+
+    @classmethod
+    def of(cls, records: Iterable[Record], experiment: str, profile: str) -> "State":
+        """Collect the state from records, those of other experiments left aside."""
+        complete, failed, lengths = set(), {}, []
+        for record in records:
+            plan = record.plan
+            if (plan["experiment"], plan["profile"]) != (experiment, profile):
+                continue
+            key = plan["cell"], plan["run"]
+            if record.complete:
+                complete.add(key)
+                lengths.append(
+                    epoch_seconds(record.document["ended_at"])
+                    - epoch_seconds(record.document["started_at"])
+                )
+            else:
+                failed[key] = max(failed.get(key, 0), plan["attempt"])
+        enough = len(lengths) >= RUNS_FOR_ESTIMATE
+        return cls(complete, failed, statistics.median(lengths) if enough else None)
+
+
+def make_plan(
+    experiment: Experiment,
+    profile: str,
+    records: Iterable[Record],
+    results: Path,
+    budget_seconds: float | None = None,
+    maximum_attempts: int = MAXIMUM_ATTEMPTS,
+) -> dict[str, Any]:
+    """The next stage that has something to run, as the command prints it.
+
+    With `budget_seconds` the plan ends with the last block that fits.
+    """
+    table = experiment.profile(profile)
+    state = State.of(records, experiment.name, profile)
+    frozen = freeze.load(results, experiment.name, profile)
+    for stage in experiment.stage_names(profile):
+        blocks = _open_blocks(experiment, profile, stage, state, frozen, maximum_attempts)
+        needs_freeze = stage == TUNE and frozen is None
+        if any(blocks) or needs_freeze or stage == MEASURE:
+            break
+    kept = _within_budget(blocks, table, state, budget_seconds)
+    runs = [run for block in kept for run in block]
+    return {
+        "experiment": experiment.name,
+        "profile": profile,
+        "stage": stage,
+        "experiment_sha256": experiment.digest(),
+        # Tuning that is done waits for `sluice-evaluation freeze` before anything is measured.
+        "freeze_after": needs_freeze,
+        "runs_left_in_stage": sum(map(len, blocks)),
+        "runs_given_up": sum(n >= maximum_attempts for n in state.failed.values()),
+        "estimated_seconds": round(_seconds(runs) + _load_seconds(runs, table), 1),
+        "disk_bytes": table["estimate"]["disk_bytes"],
+        "runs": runs,
+    }
+
+
+def _open_blocks(
+    experiment: Experiment,
+    profile: str,
+    stage: str,
+    state: State,
+    frozen: dict[str, Any] | None,
+    maximum_attempts: int,
+) -> list[list[dict[str, Any]]]:
+    seed = experiment.profile(profile)["seed"] + experiment.stage(stage).get("seed_offset", 0)
+    blocks = []
+    for block in range(1, experiment.runs(profile, stage) + 1):
+        cells = experiment.cells(profile, stage)
+        random.Random(f"{experiment.name}/{stage}/{seed}/{block}").shuffle(cells)
+        runs = []
+        for cell in cells:
+            attempt = state.failed.get((cell.id, block), 0) + 1
+            if (cell.id, block) in state.complete or attempt > maximum_attempts:
+                continue
+            runs.append(
+                planned_run(experiment, profile, stage, cell, block, attempt, seed, state, frozen)
+            )
+        blocks.append(runs)
+    return blocks
+
+
+def _within_budget(
+    blocks: list[list[dict]], table: dict, state: State, budget_seconds: float | None
+) -> list[list[dict]]:
+    if budget_seconds is None:
+        return blocks
+    kept: list[list[dict]] = []
+    for block in blocks:
+        together = [run for one in [*kept, block] for run in one]
+        if _seconds(together) + _load_seconds(together, table) > budget_seconds:
+            break
+        kept.append(block)
+    return kept
+
+
+def _seconds(runs: list[dict]) -> float:
+    return sum(run["estimated_seconds"] for run in runs)
+
+
+def _load_seconds(runs: list[dict], table: dict) -> float:
+    if not table["data"]["restore_from_copy"]:
+        return 0.0
+    # One load for each device model and variant; every run starts from a copy of it.
+    return table["estimate"]["load_seconds"] * len(
+        {(run["device"]["name"], run["variant"]) for run in runs}
+    )
+
+
+def planned_run(
+    experiment: Experiment,
+    profile: str,
+    stage: str,
+    cell: Cell,
+    block: int,
+    attempt: int,
+    seed: int,
+    state: State,
+    frozen: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Everything that a runner needs to know of one run."""
+    document, table = experiment.document, experiment.profile(profile)
+    shift = experiment.stage(stage).get("burst_shift_seconds", 0.0)
+    timing = table["phases"]
+    end = timing["warm_up_seconds"] + timing["normal_seconds"]
+    windows = _burst_windows(_load_of(table, cell.device), timing, shift)
+    device = document["devices"][cell.device]
+    run = {
+        "experiment": experiment.name,
+        "profile": profile,
+        "stage": stage,
+        "store": document["store"],
+        "version": document["version"],
+        "cell": cell.id,
+        "factors": cell.factors,
+        "run": block,
+        "block": block,
+        "attempt": attempt,
+        "seed": seed,
+        "variant": cell.variant,
+        "settings": _settings(cell, frozen),
+        "device": {
+            "name": cell.device,
+            "model": device["model"],
+            "parameters": device["parameters"],
+        },
+        "workload": cell.workload,
+        "operations": document["workloads"][cell.workload]["operations"],
+        "data": table["data"],
+        "clients": _clients(_load_of(table, cell.device), cell, windows, document, end),
+        "orders": _orders(cell, device, windows),
+        "phases": [
+            {
+                "name": "warm-up",
+                "start_seconds": 0.0,
+                "end_seconds": float(timing["warm_up_seconds"]),
+            },
+            {
+                "name": "normal",
+                "start_seconds": float(timing["warm_up_seconds"]),
+                "end_seconds": float(end),
+            },
+        ],
+        "windows": windows,
+        "measure": document["measure"],
+        "settle_seconds": timing["settle_seconds"],
+        "cool_down_seconds": timing["cool_down_seconds"],
+        "duration_seconds": float(end + CLIENT_MARGIN_SECONDS),
+    }
+    run["result_directory"] = str(result_directory(run, failed=False))
+    guess = sum(timing.values()) + table["estimate"]["overhead_seconds"]
+    run["estimated_seconds"] = round(state.run_seconds or guess, 1)
+    return run
+
+
+def _load_of(table: dict, device: str) -> dict[str, Any]:
+    return table.get("load_by_device", {}).get(device) or table.get("load") or {}
+
+
+def _burst_windows(load: dict, timing: dict, shift: float) -> list[dict[str, Any]]:
+    bursts, windows = load.get("bursts"), []
+    if not bursts:
+        return windows
+    start = timing["warm_up_seconds"] + bursts["first_start_seconds"] + shift
+    end = timing["warm_up_seconds"] + timing["normal_seconds"]
+    while start + bursts["duration_seconds"] <= end:
+        windows.append({
+            "kind": "burst",
+            "name": f"burst-{len(windows) + 1}",
+            "start_seconds": float(start),
+            "end_seconds": float(start + bursts["duration_seconds"]),
+        })  # fmt: skip
+        start += bursts["period_seconds"]
+    return windows
+
+
+def _clients(
+    load: dict, cell: Cell, windows: list[dict], document: dict, end: float
+) -> list[dict[str, Any]]:
+    interval = document["measure"]["status_interval_seconds"]
+    steady = load.get("steady", {})
+    clients = [{
+        "name": "steady",
+        "start_seconds": 0.0,
+        "duration_seconds": float(end + CLIENT_MARGIN_SECONDS),
+        "threads": cell.threads or steady.get("threads", 1),
+        "target_operations_per_second": steady.get("target_operations_per_second"),
+        "status_interval_seconds": interval,
+    }]  # fmt: skip
+    for window in windows:
+        clients.append({
+            "name": window["name"],
+            "start_seconds": window["start_seconds"],
+            "duration_seconds": window["end_seconds"] - window["start_seconds"],
+            "threads": load["bursts"]["threads"],
+            "target_operations_per_second": load["bursts"]["target_operations_per_second"],
+            "status_interval_seconds": interval,
+        })  # fmt: skip
+    return clients
+
+
+def _settings(cell: Cell, frozen: dict[str, Any] | None) -> dict[str, Any]:
+    if cell.settings_from is None:
+        return cell.settings
+    if frozen is None:
+        raise EvaluationError(
+            f"cell {cell.id} takes the settings that stage {cell.settings_from} finds: run that "
+            f"stage, then `sluice-evaluation freeze`"
+        )
+    return cell.settings | freeze.settings_for(frozen, cell.factors)
+
+
+def _orders(cell: Cell, device: dict, windows: list[dict]) -> list[dict[str, Any]]:
+    moments = {
+        "start": [0.0],
+        "burst-start": [w["start_seconds"] for w in windows],
+        "burst-end": [w["end_seconds"] for w in windows],
+    }
+    parameters = device.get("order_parameters", {})
+    orders = []
+    for index, order in enumerate(cell.orders):
+        for moment in moments[order["at"]]:
+            at_seconds = max(0.0, moment + order.get("offset_seconds", 0.0))
+            orders.append((at_seconds, index, order))
+    return [
+        {
+            "name": f"{order['at']}-{number}",
+            "at_seconds": at_seconds,
+            "statement": order["statement"].format(**parameters),
+        }
+        for number, (at_seconds, _, order) in enumerate(sorted(orders, key=lambda o: o[:2]), 1)
+    ]
+
+
+def find_run(plan: dict[str, Any], cell: str, run: int) -> dict[str, Any]:
+    """The run of a plan; EvaluationError when the plan does not hold it."""
+    for planned in plan["runs"]:
+        if (planned["cell"], planned["run"]) == (cell, run):
+            return planned
+    raise EvaluationError(f"the plan holds no run {run} of cell {cell}")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A plan that was saved with `-o json`."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise EvaluationError(f"{path} is not a plan saved with `plan -o json`: {error}") from error

@@ -1,0 +1,193 @@
+"""Samples CPU, memory, disks and pressure of the machine and its control groups into a CSV file.
+
+Standard library alone, so that a node can run this very file. Ends on SIGTERM or SIGINT, or after
+--duration. Counters are cumulative, as the kernel gives them; a reader takes differences.
+"""
+
+import argparse
+import contextlib
+import csv
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+COLUMNS = ("epoch_seconds", "source", "name", "value")
+SECTOR_BYTES = 512
+_DISKS = re.compile(r"^(?:[shv]d[a-z]+|nvme\d+n\d+|loop\d+|nbd\d+|dm-\d+|md\d+)$")
+_CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_MEMORY_FIELDS = {"MemFree", "MemAvailable", "Cached", "Dirty", "Writeback", "SwapFree"}
+_GROUP_FILES = {
+    "cpu.stat": "cpu",
+    "memory.current": "memory",
+    "memory.usage_in_bytes": "memory",
+    "cpuacct.usage": "cpu",
+}
+
+Sample = tuple[str, str, float]
+
+
+def cpu_samples(text: str, ticks_per_second: int) -> Iterator[Sample]:
+    """Seconds of CPU time by state, over all CPUs, from /proc/stat."""
+    values = text.splitlines()[0].split()[1:]
+    for name, value in zip(_CPU_FIELDS, values, strict=False):
+        yield "cpu", f"{name}_seconds", int(value) / ticks_per_second
+
+
+def memory_samples(text: str) -> Iterator[Sample]:
+    """Bytes from /proc/meminfo."""
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        if name in _MEMORY_FIELDS:
+            yield "memory", f"{_snake(name)}_bytes", int(rest.split()[0]) * 1024
+
+
+def disk_samples(text: str) -> Iterator[Sample]:
+    """Requests, bytes, time and queue of whole disks that were used, from /proc/diskstats."""
+    for line in text.splitlines():
+        fields = line.split()
+        name, numbers = fields[2], [int(field) for field in fields[3:]]
+        if not _DISKS.match(name) or not any(numbers):
+            continue
+        source = f"disk:{name}"
+        yield source, "reads_count", numbers[0]
+        yield source, "read_bytes", numbers[2] * SECTOR_BYTES
+        yield source, "writes_count", numbers[4]
+        yield source, "written_bytes", numbers[6] * SECTOR_BYTES
+        yield source, "in_flight_count", numbers[8]
+        yield source, "busy_seconds", numbers[9] / 1000
+        yield source, "queue_seconds", numbers[10] / 1000
+
+
+def pressure_samples(resource: str, text: str) -> Iterator[Sample]:
+    """Stalled time in seconds, from a /proc/pressure file."""
+    for line in text.splitlines():
+        kind, *fields = line.split()
+        total = dict(field.split("=") for field in fields)["total"]
+        yield f"pressure:{resource}", f"{kind}_seconds", int(total) / 1e6
+
+
+def group_samples(group: str, file_name: str, text: str) -> Iterator[Sample]:
+    """CPU time and memory of one control group, of version 1 or 2."""
+    source = f"group:{group}"
+    if file_name == "cpuacct.usage":
+        yield source, "cpu_seconds", int(text) / 1e9
+    elif file_name == "cpu.stat":
+        usage = dict(line.split() for line in text.splitlines()).get("usage_usec")
+        if usage is not None:
+            yield source, "cpu_seconds", int(usage) / 1e6
+    else:
+        yield source, "memory_bytes", int(text)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def read_all(proc: Path, groups: dict[str, list[Path]]) -> Iterator[Sample]:
+    """One sample of everything; what the kernel does not offer is left out."""
+    readers = {
+        "stat": lambda text: cpu_samples(text, os.sysconf("SC_CLK_TCK")),
+        "meminfo": memory_samples,
+        "diskstats": disk_samples,
+    }
+    for name, reader in readers.items():
+        yield from reader((proc / name).read_text())
+    for resource in ("cpu", "io", "memory"):
+        # Absent, or refused, where the kernel was built or booted without it.
+        with contextlib.suppress(OSError):
+            yield from pressure_samples(resource, (proc / "pressure" / resource).read_text())
+    for group, files in groups.items():
+        for path in files:
+            # A group goes away with its container.
+            with contextlib.suppress(OSError):
+                yield from group_samples(group, path.name, path.read_text())
+
+
+def group_files(specifications: list[str]) -> dict[str, list[Path]]:
+    """Files to read for each NAME=PATH; ValueError when a specification is not one."""
+    found: dict[str, list[Path]] = {}
+    for specification in specifications:
+        name, separator, path = specification.partition("=")
+        if not separator or not name or not path:
+            raise ValueError(f"--group {specification}: write NAME=PATH of a control group")
+        files = [Path(path) / file for file in _GROUP_FILES if (Path(path) / file).is_file()]
+        found.setdefault(name, []).extend(files)
+    return found
+
+
+def sample(
+    output: Path,
+    interval_seconds: float,
+    duration_seconds: float | None,
+    groups: dict[str, list[Path]],
+    stop: threading.Event,
+    proc: Path = Path("/proc"),
+) -> int:
+    """Append samples to a new file until `stop` is set; returns how many rounds were made."""
+    begun = time.monotonic()
+    rounds = 0
+    with output.open("x", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        while not stop.is_set():
+            now = f"{time.time():.3f}"
+            writer.writerows((now, *_formatted(row)) for row in read_all(proc, groups))
+            out.flush()
+            rounds += 1
+            # From the begin, not from the last round: the sampler does not drift.
+            due = begun + rounds * interval_seconds
+            if duration_seconds is not None and due - begun > duration_seconds:
+                break
+            stop.wait(max(0.0, due - time.monotonic()))
+    return rounds
+
+
+def _formatted(row: Sample) -> tuple[str, str, str]:
+    return row[0], row[1], f"{row[2]:.6f}".rstrip("0").rstrip(".")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this program."""
+    parser.add_argument("--interval", type=float, default=1.0, metavar="SECONDS")
+    parser.add_argument("--duration", type=float, metavar="SECONDS", help="default: until SIGTERM")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="a new CSV file")
+    parser.add_argument(
+        "--group",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="also a control group, by its folder below /sys/fs/cgroup; repeatable",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Sample as the arguments say; 2 when they are wrong."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    if options.interval <= 0:
+        print("--interval must be more than 0 seconds", file=sys.stderr)
+        return 2
+    try:
+        groups = group_files(options.group)
+        sample(options.output, options.interval, options.duration, groups, stop)
+    except (ValueError, FileExistsError) as error:
+        print(f"sample: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Sample this machine."""
+    parser = argparse.ArgumentParser(prog="sampler", description=__doc__.splitlines()[0])
+    add_arguments(parser)
+    return run(parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

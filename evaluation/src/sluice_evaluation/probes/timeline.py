@@ -1,0 +1,157 @@
+"""Starts commands at given seconds of a timeline and writes down when each began and ended.
+
+Standard library alone, so that a node can run this very file. The timeline is a JSON file:
+{"steps": [{"name": "steady", "kind": "client", "at_seconds": 0, "argv": ["sluice-ycsb", "run"],
+"output": "steady.txt", "timeout_seconds": 200}]}. Every step starts at its second whether or not
+earlier ones are done. The first line written is the origin that all seconds count from.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+POLL_SECONDS = 0.02
+DEFAULT_TIMEOUT_SECONDS = 3600.0
+TERMINATE_GRACE_SECONDS = 5.0
+
+
+@dataclass
+class Running:
+    """A started step."""
+
+    step: dict[str, Any]
+    process: subprocess.Popen
+    started_seconds: float
+    timed_out: bool = field(default=False)
+
+
+class TimelineError(Exception):
+    """The timeline is not usable; the message says why."""
+
+
+def check(document: Any) -> list[dict[str, Any]]:
+    """The steps by the time of their start; TimelineError when one is wrong."""
+    steps = document.get("steps") if isinstance(document, dict) else None
+    if not isinstance(steps, list) or not steps:
+        raise TimelineError('a timeline is {"steps": [...]} with at least one step')
+    for number, step in enumerate(steps, 1):
+        if missing := {"name", "kind", "at_seconds", "argv"} - set(step):
+            raise TimelineError(f"step {number} lacks {', '.join(sorted(missing))}")
+        if not isinstance(step["argv"], list) or not step["argv"]:
+            raise TimelineError(f"step {step['name']}: argv is a list of words, not a shell line")
+        if step["at_seconds"] < 0:
+            raise TimelineError(f"step {step['name']}: at_seconds is negative")
+    return sorted(steps, key=lambda step: step["at_seconds"])
+
+
+def follow(steps: list[dict[str, Any]], directory: Path, events: Path) -> bool:
+    """Run the steps; whether all of them ended with 0 in their time.
+
+    Outputs go below `directory`; `events` is a new file of JSON lines.
+    """
+    waiting, running, good = list(steps), [], True
+    with events.open("x") as log:
+        origin, epoch = time.monotonic(), time.time()
+        _write(log, {"kind": "origin", "epoch_seconds": round(epoch, 6)})
+        try:
+            while waiting or running:
+                now = time.monotonic() - origin
+                while waiting and waiting[0]["at_seconds"] <= now:
+                    running.append(_start(waiting.pop(0), directory, origin))
+                for item in [r for r in running if _ended(r, time.monotonic() - origin)]:
+                    running.remove(item)
+                    good &= _finish(item, time.monotonic() - origin, log)
+                time.sleep(_pause(waiting, running, time.monotonic() - origin))
+        finally:
+            for item in running:
+                _stop(item.process)
+    return good
+
+
+def _pause(waiting: list, running: list, now: float) -> float:
+    until_next = waiting[0]["at_seconds"] - now if waiting else POLL_SECONDS
+    return max(0.0, min(until_next, POLL_SECONDS if running else until_next))
+
+
+def _start(step: dict[str, Any], directory: Path, origin: float) -> Running:
+    output = directory / step["output"] if step.get("output") else Path(os.devnull)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("ab") as out:
+        started = time.monotonic() - origin
+        # A group of its own, so that a timeout ends the step's children too.
+        process = subprocess.Popen(
+            step["argv"], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+    return Running(step, process, started)
+
+
+def _ended(item: Running, now: float) -> bool:
+    if item.process.poll() is not None:
+        return True
+    if now - item.started_seconds > item.step.get("timeout_seconds", DEFAULT_TIMEOUT_SECONDS):
+        item.timed_out = True
+        _stop(item.process)
+    return item.timed_out
+
+
+def _stop(process: subprocess.Popen) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(TERMINATE_GRACE_SECONDS)
+            return
+
+
+def _finish(item: Running, now: float, log: Any) -> bool:
+    _write(log, {
+        "kind": item.step["kind"],
+        "name": item.step["name"],
+        "start_seconds": round(item.started_seconds, 6),
+        "end_seconds": round(now, 6),
+        "exit_code": item.process.returncode,
+        "timed_out": item.timed_out,
+    })  # fmt: skip
+    return item.process.returncode == 0 and not item.timed_out
+
+
+def _write(log: Any, line: dict[str, Any]) -> None:
+    log.write(json.dumps(line) + "\n")
+    log.flush()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of this program."""
+    parser.add_argument("timeline", type=Path, metavar="TIMELINE.json")
+    parser.add_argument("--directory", type=Path, default=Path(), help="for the steps' output")
+    parser.add_argument("--events", type=Path, required=True, metavar="FILE", help="new JSON lines")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Follow a timeline; 1 when a step failed, 2 when the timeline is wrong."""
+    try:
+        steps = check(json.loads(options.timeline.read_text()))
+        return 0 if follow(steps, options.directory, options.events) else 1
+    except (TimelineError, OSError, json.JSONDecodeError) as error:
+        print(f"timeline: {error}", file=sys.stderr)
+        return 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Follow a timeline."""
+    parser = argparse.ArgumentParser(prog="timeline", description=__doc__.splitlines()[0])
+    add_arguments(parser)
+    return run(parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

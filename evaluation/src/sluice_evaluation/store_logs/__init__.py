@@ -1,0 +1,29 @@
+"""Readers of the stores' own logs: one module per store, found by its name.
+
+A module has `read(lines) -> list[Event]` (checkpoints, compactions, ...) and `metrics(events) ->
+dict[str, float]` over those of one run. A new store adds a file here and changes none.
+"""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that a store did, in seconds since the epoch."""
+
+    kind: str
+    name: str
+    start: float
+    end: float
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def reader(store: str) -> ModuleType | None:
+    """The module that reads a store's log, or None for a store without one."""
+    if store not in {module.name for module in pkgutil.iter_modules(__path__)}:
+        return None
+    return importlib.import_module(f"{__name__}.{store}")

@@ -1,0 +1,95 @@
+"""Checkpoints and redo from PostgreSQL's log, written with `log_line_prefix = '%n '`.
+
+%n is the time in seconds since the epoch with milliseconds. The messages are those of
+LogCheckpointEnd in xlog.c and PerformWalRecovery in xlogrecovery.c, versions 17 and 18.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sluice_evaluation.store_logs import Event
+
+_LINE = re.compile(r"^(?P<epoch>\d+\.\d+) .*?LOG: +(?P<message>.*)$")
+_STARTING = re.compile(r"(?:checkpoint|restartpoint) starting: *(?P<cause>.*)$")
+_COMPLETE = re.compile(
+    r"(?P<kind>checkpoint|restartpoint) complete: wrote (?P<buffers>\d+) buffers"
+    r".*?write=(?P<write>[\d.]+) s, sync=(?P<sync>[\d.]+) s, total=(?P<total>[\d.]+) s; "
+    r"sync files=(?P<files>\d+), longest=(?P<longest>[\d.]+) s"
+    r".*?distance=(?P<distance>\d+) kB"
+)
+_REDO_DONE = re.compile(r"redo done at .*elapsed: (?P<elapsed>[\d.]+) s")
+_NO_REDO = "redo is not required"
+_SERVER_START = "starting PostgreSQL"
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A checkpoint that has started."""
+
+    start: float
+    cause: str
+
+    def cut_off(self, end: float, number: int) -> Event:
+        """What the log knows of one that a crash ended."""
+        name = f"checkpoint-{number}"
+        return Event("checkpoint", name, self.start, end, {"cause": self.cause, "finished": False})
+
+
+def read(lines: Iterable[str]) -> list[Event]:
+    """Checkpoints and redo; a checkpoint that a crash cut off ends at the next start."""
+    events: list[Event] = []
+    running: _Open | None = None
+    epoch = 0.0
+    for line in filter(None, map(_LINE.match, lines)):
+        epoch, message = float(line["epoch"]), line["message"]
+        if match := _COMPLETE.match(message):
+            events.append(_finished(match, running, epoch, len(events) + 1))
+            running = None
+        elif running and message.startswith(_SERVER_START):
+            events.append(running.cut_off(epoch, len(events) + 1))
+            running = None
+        elif match := _STARTING.match(message):
+            running = _Open(epoch, match["cause"].strip())
+        elif match := _REDO_DONE.match(message):
+            events.append(Event("redo", "redo", epoch - float(match["elapsed"]), epoch))
+        elif message.startswith(_NO_REDO):
+            events.append(Event("redo", "redo", epoch, epoch))
+    if running:
+        events.append(running.cut_off(epoch, len(events) + 1))
+    return events
+
+
+def _finished(match: re.Match, running: _Open | None, end: float, number: int) -> Event:
+    # total= counts from a little before the starting line is written.
+    start = min(end - float(match["total"]), running.start if running else end)
+    return Event(
+        "checkpoint",
+        f"{match['kind']}-{number}",
+        start,
+        end,
+        {
+            "cause": running.cause if running else "",
+            "finished": True,
+            "buffers_count": int(match["buffers"]),
+            "write_seconds": float(match["write"]),
+            "sync_seconds": float(match["sync"]),
+            "sync_files_count": int(match["files"]),
+            "longest_sync_seconds": float(match["longest"]),
+            "wal_distance_bytes": int(match["distance"]) * 1024,
+        },
+    )
+
+
+def metrics(events: Iterable[Event]) -> dict[str, float]:
+    """What the events of one run add up to; redo_seconds is that of its last restart."""
+    events = list(events)
+    finished = [e.attributes for e in events if e.kind == "checkpoint" and e.attributes["finished"]]
+    redos = [event.end - event.start for event in events if event.kind == "redo"]
+    found: dict[str, float] = {"checkpoints_count": len(finished)}
+    if finished:
+        found["largest_wal_distance_bytes"] = max(c["wal_distance_bytes"] for c in finished)
+        found["checkpoint_sync_seconds"] = round(sum(c["sync_seconds"] for c in finished), 3)
+    if redos:
+        found["redo_seconds"] = round(redos[-1], 3)
+    return found
