@@ -1,13 +1,18 @@
 """A checkout of a made-up store, with real archives, real git and real scripts."""
 
+import functools
 import hashlib
+import http.server
 import os
 import subprocess
 import tarfile
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from debian_repository import add_source, publish
 from sluice_dist.cli import main
 from sluice_dist.layout import Layout
 from sluice_dist.release import Release, find_release
@@ -157,3 +162,44 @@ def series(project: Project) -> Project:
     """The checkout with a series of one good patch."""
     project.add_patch(greeting=HOOKED_GREETING)
     return project
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments) -> None:
+        pass
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """Serve the folder `served` over HTTP; gives its address."""
+    handler = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def debian(project: Project, address: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Debian archive, and a machine whose apt knows only its oldest suite, for binaries."""
+    archive = project.served / "debian"
+    original = (project.served / "toy-1.0.tar.gz").read_bytes()
+    add_source(archive, "oldstable", "toy", "0.9", b"an old one")
+    add_source(archive, "testing", "toy", "1.0", original)
+    add_source(archive, "unstable", "toy", "1.1", b"a newer one")
+    publish(archive, "oldstable", "bookworm")
+    publish(archive, "testing", "forky")
+    publish(archive, "unstable", "sid")
+    parts = project.root / "sources.list.d"
+    parts.mkdir()
+    (parts / "debian.sources").write_text(
+        f"Types: deb\nURIs: {address}/debian\nSuites: bookworm\nComponents: main\nTrusted: yes\n"
+    )
+    configuration = project.root / "machine-apt.conf"
+    configuration.write_text(
+        f'Dir::Etc::sourcelist "{project.root}/none";\nDir::Etc::sourceparts "{parts}";\n'
+    )
+    monkeypatch.setenv("APT_CONFIG", str(configuration))
+    return archive

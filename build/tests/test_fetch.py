@@ -1,32 +1,9 @@
-import functools
 import hashlib
-import http.server
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from conftest import Project, pin_text
-from debian_repository import add_source, publish
 
 UNREACHABLE = "http://127.0.0.1:9/toy-1.0.tar.gz"
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments) -> None:
-        pass
-
-
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """Serve the folder `served` over HTTP; gives its address."""
-    handler = functools.partial(QuietHandler, directory=str(tmp_path / "served"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def set_places(project: Project, *places: str, **changes: str) -> None:
@@ -92,30 +69,6 @@ def test_an_unknown_kind_of_place_is_an_error(project: Project, capsys) -> None:
     set_places(project, 'kind = "tape"')
     assert project.run("fetch", "toy") == 1
     assert "known are: debian-source, url" in capsys.readouterr().err
-
-
-@pytest.fixture
-def debian(project: Project, address: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Debian archive, and a machine whose apt knows only its oldest suite, for binaries."""
-    archive = project.served / "debian"
-    original = (project.served / "toy-1.0.tar.gz").read_bytes()
-    add_source(archive, "oldstable", "toy", "0.9", b"an old one")
-    add_source(archive, "testing", "toy", "1.0", original)
-    add_source(archive, "unstable", "toy", "1.1", b"a newer one")
-    publish(archive, "oldstable", "bookworm")
-    publish(archive, "testing", "forky")
-    publish(archive, "unstable", "sid")
-    parts = project.root / "sources.list.d"
-    parts.mkdir()
-    (parts / "debian.sources").write_text(
-        f"Types: deb\nURIs: {address}/debian\nSuites: bookworm\nComponents: main\nTrusted: yes\n"
-    )
-    configuration = project.root / "machine-apt.conf"
-    configuration.write_text(
-        f'Dir::Etc::sourcelist "{project.root}/none";\nDir::Etc::sourceparts "{parts}";\n'
-    )
-    monkeypatch.setenv("APT_CONFIG", str(configuration))
-    return archive
 
 
 def debian_source(file: str = "toy_1.0.orig.tar.gz") -> str:

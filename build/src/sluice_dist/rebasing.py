@@ -105,9 +105,9 @@ def _conflicts(worktree: Path) -> dict[str, int]:
 
 
 def _conflicting_hunks(file: Path) -> int:
-    if not file.is_file():
-        return 1
-    return len(re.findall(rb"^<<<<<<< ", file.read_bytes(), re.MULTILINE))
+    marks = re.findall(rb"^<<<<<<< ", file.read_bytes(), re.MULTILINE) if file.is_file() else []
+    # A file that one side deleted has no marks, and is one question.
+    return len(marks) or 1
 
 
 def _template(release: Release) -> str:

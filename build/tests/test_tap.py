@@ -1,0 +1,56 @@
+from sluice_dist.tap import read_results
+
+PROVE = """\
+# +++ tap check in src/test/recovery +++
+t/001_stream.pl ..
+# issuing query
+ok 1 - standby has the rows
+not ok 2 - lag is 0
+#   Failed test 'lag is 0'
+    ok 1 - a part of a test
+ok 3 # skip no injection points
+ok 4 - again
+ok 5 - again
+not ok 6 - known # TODO later
+1..6
+Failed 1/6 subtests
+t/002_archive.pl .. skipped: no archive
+t/003_more.pl ....
+ok 1 - standby has the rows
+ok
+All tests successful.
+"""
+PG_REGRESS = """\
+# parallel group (2 tests):  char boolean
+ok 1         - test_setup                                  301 ms
+ok 2         + boolean                                     124 ms
+not ok 3     + char                                         79 ms
+1..3
+"""
+
+
+def test_prove_output() -> None:
+    results = read_results(PROVE)
+    assert results.passed == [
+        "t/001_stream.pl: standby has the rows",
+        "t/001_stream.pl: again",
+        "t/001_stream.pl: again #2",
+        "t/003_more.pl: standby has the rows",
+    ]
+    assert results.failed == ["t/001_stream.pl: lag is 0"]
+    assert results.skipped == [
+        "t/001_stream.pl: 3",
+        "t/001_stream.pl: known",
+        "t/002_archive.pl: (all)",
+    ]
+
+
+def test_regression_output() -> None:
+    results = read_results(PG_REGRESS)
+    assert results.passed == ["test_setup", "boolean"]
+    assert results.failed == ["char"]
+
+
+def test_a_log_without_tests_gives_nothing() -> None:
+    results = read_results("make: nothing to be done\nbook 1\nok\n")
+    assert (results.passed, results.failed, results.skipped) == ([], [], [])
