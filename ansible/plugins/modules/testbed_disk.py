@@ -11,6 +11,7 @@ from ansible_collections.sluice.stores.plugins.module_utils.disk_rig import (
     DiskError,
     DiskSpecification,
     Rig,
+    mount_source,
 )
 from ansible_collections.sluice.stores.plugins.module_utils.disk_rigs import recorded, wanted
 
@@ -32,9 +33,10 @@ options:
   state:
     description:
       - V(present) is a whole, mounted disk; V(absent) leaves neither processes nor image.
+      - V(whole) changes nothing, and is an error unless the disk is mounted and all of it works.
       - V(failed) makes every further request end with an error (rig V(nbd) only).
     type: str
-    choices: [present, absent, failed]
+    choices: [present, absent, whole, failed]
     default: present
   image:
     description: The file (or directory, for rig V(directory)) that holds the content.
@@ -74,13 +76,17 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+mount_source:
+  description: The device that is mounted.
+  returned: when O(state=whole)
+  type: str
 mount_point:
   description: Where the file system is mounted.
   returned: always
   type: str
 rate_bytes_per_second:
   description: Rate in force, null for a rig that has none.
-  returned: when O(state=present) and not in check mode
+  returned: when O(state=present) and not in check mode, and when O(state=whole)
   type: int
 """
 
@@ -108,6 +114,19 @@ def ensure_rate(rig: Rig, bytes_per_second: int | None, started: bool, check: bo
     if not check:
         rig.set_rate(target)
     return True
+
+
+def whole(directory: Path) -> dict:
+    """State `whole`: the module's result; DiskError when anything of the disk is missing."""
+    there = recorded(directory)
+    if there is None or not there.is_healthy():
+        raise DiskError(f"the disk at {directory} is not whole; run playbooks/testbed.yml")
+    return {
+        "changed": False,
+        "mount_point": str(there.mount_point),
+        "mount_source": mount_source(there.mount_point),
+        "rate_bytes_per_second": there.rate(),
+    }
 
 
 def ensure_absent(directory: Path, check: bool) -> bool:
@@ -155,7 +174,7 @@ def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "directory": {"type": "path", "required": True},
-            "state": {"choices": ["present", "absent", "failed"], "default": "present"},
+            "state": {"choices": ["present", "absent", "whole", "failed"], "default": "present"},
             "image": {"type": "path"},
             "size_bytes": {"type": "int"},
             "model": {"type": "dict"},
@@ -169,6 +188,8 @@ def main() -> None:
     try:
         if module.params["state"] == "present":
             module.exit_json(**present(module.params, check))
+        if module.params["state"] == "whole":
+            module.exit_json(**whole(directory))
         ensure = ensure_absent if module.params["state"] == "absent" else ensure_failed
         module.exit_json(changed=ensure(directory, check), mount_point=str(directory / "fs"))
     except DiskError as error:
