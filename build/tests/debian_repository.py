@@ -33,7 +33,7 @@ def _rows(files: list[Path], algorithm: str) -> str:
 def add_source(archive: Path, suite: str, package: str, version: str, original: bytes) -> None:
     """Put source PACKAGE with the original archive ORIGINAL into the pool of SUITE."""
     pool = archive / "pool" / suite / package
-    pool.mkdir(parents=True)
+    pool.mkdir(parents=True, exist_ok=True)
     orig = pool / f"{package}_{version}.orig.tar.gz"
     orig.write_bytes(original)
     debian = pool / f"{package}_{version}-1.debian.tar.xz"
