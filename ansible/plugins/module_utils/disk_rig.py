@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 DEADLINE_SECONDS = 30
+ANEW = "keep its model and size, or make the disk anew (tasks_from: recreate_disks)"
 
 
 class DiskError(Exception):
@@ -31,12 +32,14 @@ class DiskSpecification:
 
 def run(*command: str | Path) -> str:
     """Standard output of a command; DiskError with its message when it fails."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False
-    )
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise DiskError(f"{words[0]} is not installed; run build/bootstrap") from error
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
-        raise DiskError(f"`{' '.join(done.args)}` ended with {done.returncode}: {said}")
+        raise DiskError(f"`{' '.join(words)}` ended with {done.returncode}: {said}")
     return done.stdout.strip()
 
 
@@ -96,9 +99,13 @@ class Rig:
             f"rig {self.disk.model['rig']} has no rate; use a model of rig nbd or throttle"
         )
 
+    def require_fitting_image(self) -> None:
+        """DiskError when there is an image that this rig cannot use."""
+        raise NotImplementedError
+
     def remove_image(self) -> None:
         """Delete the disk's content."""
-        self.image.unlink(missing_ok=True)
+        run("rm", "-rf", "--one-file-system", self.image)
 
     def record(self) -> None:
         """Write what the rig is made of, before it is made."""
@@ -127,9 +134,10 @@ class DirectoryRig(Rig):
         """See Rig."""
         self.unmount()
 
-    def remove_image(self) -> None:
+    def require_fitting_image(self) -> None:
         """See Rig."""
-        run("rm", "-rf", "--one-file-system", self.image)
+        if self.image.exists() and not self.image.is_dir():
+            raise DiskError(f"{self.image} is no directory: {ANEW}")
 
 
 class LoopRig(Rig):
@@ -165,6 +173,14 @@ class LoopRig(Rig):
         device = self.loop_device()
         return device is not None and mount_source(self.mount_point) == device
 
+    def require_fitting_image(self) -> None:
+        """See Rig."""
+        if not self.image.exists():
+            return
+        size = self.image.stat().st_size
+        if self.image.is_dir() or size != self.disk.size_bytes:
+            raise DiskError(f"{self.image} is no file of {self.disk.size_bytes} bytes: {ANEW}")
+
     def make_image(self) -> None:
         """Make a sparse ext4 image; check the one that is there as a machine does at boot."""
         if self.image.exists():
@@ -180,21 +196,12 @@ class LoopRig(Rig):
         unfinished.rename(self.image)
 
     def check_image(self) -> None:
-        """Repair the file system; DiskError when it has another size or is beyond repair."""
-        size = self.image.stat().st_size
-        if size != self.disk.size_bytes:
-            raise DiskError(
-                f"{self.image} has {size} bytes, not {self.disk.size_bytes}: "
-                "keep the size, or remove the disk and make it again"
-            )
+        """Repair the file system; DiskError when it is beyond repair."""
         done = subprocess.run(
             ["e2fsck", "-p", str(self.image)], capture_output=True, text=True, check=False
         )
         if done.returncode > 1:  # 1: repaired
-            raise DiskError(
-                f"{self.image} is damaged ({done.stdout.strip()}): "
-                "remove the disk and make it again"
-            )
+            raise DiskError(f"{self.image} is damaged ({done.stdout.strip()}): {ANEW}")
 
     def attach(self) -> None:
         """Put the loop device over `backing` and mount it."""

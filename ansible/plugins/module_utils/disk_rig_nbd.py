@@ -90,7 +90,7 @@ class NbdRig(LoopRig):
             self.socket,
         ]
         with (self.directory / "nbdfuse.log").open("ab") as log:
-            subprocess.Popen(
+            process = subprocess.Popen(
                 [str(word) for word in command],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -98,9 +98,11 @@ class NbdRig(LoopRig):
                 start_new_session=True,
             )
         wait_until(
-            lambda: self.backing.stat().st_size == self.disk.size_bytes,
+            lambda: process.poll() is not None or self.backing.stat().st_size,
             f"{self.backing} from nbdfuse",
         )
+        if process.poll() is not None:
+            raise DiskError(f"nbdfuse ended: {(self.directory / 'nbdfuse.log').read_text()}")
 
     def stop(self) -> None:
         """See Rig."""

@@ -95,6 +95,7 @@ def ensure_present(rig: Rig, there: Rig | None, check: bool) -> bool:
     """Start the disk unless it is whole and of the wanted model; return whether that was needed."""
     if there and there.disk == rig.disk and there.is_healthy():
         return False
+    rig.require_fitting_image()
     if check:
         return True
     if there:

@@ -1,0 +1,189 @@
+"""Real disks of every device model: what they leave, what they survive, and what they refuse."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from ansible_collections.sluice.stores.plugins.module_utils import disk_rig, disk_rigs
+from conftest import MODELS
+
+LOOP_MODELS = ["hdd", "ssd", "throttle"]
+NBD_MODELS = ["hdd", "ssd"]
+
+
+def start(rig):
+    """As the module does it."""
+    rig.require_fitting_image()
+    rig.record()
+    rig.start()
+    return rig
+
+
+def write(rig, text: str) -> None:
+    """Durable, or an OSError."""
+    with (rig.mount_point / "file").open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(rig) -> str:
+    return (rig.mount_point / "file").read_text()
+
+
+def mounts_below(directory: Path) -> list[str]:
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [line for line in mounts if str(directory) in line]
+
+
+def processes_of(directory: Path) -> list[int]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (entry / "cmdline").read_bytes()
+        except OSError:  # it ended meanwhile
+            continue
+        if str(directory).encode() in command:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_stop_leaves_the_content_and_nothing_else(make_rig, model):
+    rig = start(make_rig(model))
+    assert rig.is_healthy()
+    write(rig, "kept")
+    rig.stop()
+    assert not rig.is_healthy()
+    assert mounts_below(rig.directory) == []
+    assert processes_of(rig.directory) == []
+    assert str(rig.directory) not in subprocess.check_output(["losetup", "--list"], text=True)
+    start(rig)
+    assert read(rig) == "kept"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_record_is_enough_to_take_a_disk_down(make_rig, model):
+    rig = start(make_rig(model))
+    found = disk_rigs.recorded(rig.directory)
+    assert found.disk == rig.disk
+    found.stop()
+    found.remove_image()
+    assert mounts_below(rig.directory) == []
+    assert not rig.image.exists()
+
+
+@pytest.mark.parametrize("model", NBD_MODELS)
+def test_a_failed_disk_refuses_writes_and_can_be_repaired(make_rig, model):
+    rig = start(make_rig(model))
+    write(rig, "kept")
+    rig.fail()
+    assert not rig.is_healthy()
+    with pytest.raises(OSError):
+        write(rig, "lost")
+    rig.stop()
+    start(rig)
+    assert rig.is_healthy()
+    assert read(rig) == "kept"
+
+
+@pytest.mark.parametrize("model", ["throttle", "none"])
+def test_a_rig_that_cannot_fail_says_so(make_rig, model):
+    with pytest.raises(disk_rig.DiskError, match="cannot fail on order"):
+        make_rig(model).fail()
+
+
+@pytest.mark.parametrize("model", LOOP_MODELS)
+def test_the_rate_changes_while_the_disk_runs(make_rig, model):
+    rig = start(make_rig(model))
+    assert rig.rate() == MODELS[model]["rate_bytes_per_second"]
+    rig.set_rate(1_000_000)
+    assert rig.rate() == 1_000_000
+    assert rig.is_healthy()
+
+
+def test_a_directory_has_no_rate(make_rig):
+    with pytest.raises(disk_rig.DiskError, match="has no rate"):
+        make_rig("none").set_rate(1)
+
+
+def test_a_limit_does_not_outlive_its_disk(make_rig):
+    rig = start(make_rig("throttle"))
+    limit, number = rig.limit_file("write_bps"), rig.device_number()
+    assert number in limit.read_text()
+    rig.stop()
+    assert number not in limit.read_text()
+
+
+@pytest.mark.parametrize("model", NBD_MODELS)
+@pytest.mark.parametrize("command", ["nbdfuse", "losetup", "mount"])
+def test_a_start_that_fails_half_way_can_be_undone(make_rig, monkeypatch, model, command):
+    rig = make_rig(model)
+    run = disk_rig.run
+
+    def run_without(*words):
+        if words[0] == command:
+            raise disk_rig.DiskError(command)
+        return run(*words)
+
+    if command == "nbdfuse":
+        monkeypatch.setattr(type(rig), "start_nbdfuse", lambda _: run_without("nbdfuse"))
+    monkeypatch.setattr(disk_rig, "run", run_without)
+    with pytest.raises(disk_rig.DiskError, match=command):
+        start(rig)
+    monkeypatch.undo()
+    rig.stop()
+    assert mounts_below(rig.directory) == []
+    assert processes_of(rig.directory) == []
+
+
+def test_a_process_that_reuses_an_id_is_left_alone(make_rig):
+    rig = start(make_rig("hdd"))
+    rig.stop()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as stranger:
+        (rig.directory / "nbdkit.pid").write_text(str(stranger.pid))
+        assert rig.process("nbdkit") is None
+        rig.stop()
+        assert stranger.poll() is None
+        stranger.stdin.close()
+
+
+def test_an_image_of_another_size_is_refused(make_rig):
+    start(make_rig("throttle")).stop()
+    with pytest.raises(disk_rig.DiskError, match="make the disk anew"):
+        start(make_rig("throttle", size_bytes=32 * 1024 * 1024))
+
+
+@pytest.mark.parametrize(("before", "after"), [("none", "hdd"), ("hdd", "none")])
+def test_content_of_another_kind_is_refused(make_rig, before, after):
+    start(make_rig(before)).stop()
+    with pytest.raises(disk_rig.DiskError, match="make the disk anew"):
+        start(make_rig(after))
+
+
+def test_a_damaged_image_is_refused(make_rig):
+    rig = start(make_rig("throttle"))
+    rig.stop()
+    with rig.image.open("r+b") as image:
+        image.write(bytes(16 * 1024 * 1024))
+    with pytest.raises(disk_rig.DiskError, match="is damaged"):
+        start(rig)
+
+
+def test_a_path_too_long_for_a_socket_is_refused_before_anything_is_made(tmp_path):
+    directory = tmp_path / ("x" * 100)
+    disk = disk_rig.DiskSpecification(str(tmp_path / "image"), 1, MODELS["hdd"])
+    with pytest.raises(disk_rig.DiskError, match="testbed_runtime_directory"):
+        disk_rigs.wanted(directory, disk).start()
+    assert not (tmp_path / "image").exists()
+
+
+def test_an_unknown_rig_is_refused(tmp_path):
+    disk = disk_rig.DiskSpecification(str(tmp_path / "image"), 1, {"rig": "tape"})
+    with pytest.raises(disk_rig.DiskError, match="there are directory, throttle, nbd"):
+        disk_rigs.wanted(tmp_path, disk)
+
+
+def test_where_no_disk_was_made_there_is_no_record(tmp_path):
+    assert disk_rigs.recorded(tmp_path) is None
