@@ -4,13 +4,29 @@ set -euo pipefail
 
 cd "$BUILD"
 
+here=$(dirname "${BASH_SOURCE[0]}")
+pg_config=$STAGED_PREFIX/bin/pg_config
+
+# The suites install PostgreSQL, without the extension, in a place of their own.
+preload() {
+    printf "dynamic_library_path = '%s:%s:\$libdir'\n" "$STAGED_PREFIX/lib" "$TEST_FOLDER/rate_lease"
+    printf "shared_preload_libraries = '%s'\n" "$1"
+}
+
+build_rate_lease() {
+    rm -rf "$TEST_FOLDER/rate_lease"
+    cp -r "$here/rate_lease" "$TEST_FOLDER/"
+    make --no-print-directory -s -C "$TEST_FOLDER/rate_lease" PG_CONFIG="$pg_config" >&2
+}
+
 # Appended to the configuration of every server that a suite starts.
 settings_of_mode() {
     case $MODE in
     absent) ;;
-    loaded)
-        # By path: the suites install PostgreSQL, without the extension, in a place of their own.
-        printf "shared_preload_libraries = '%s'\n" "$STAGED_PREFIX/lib/sluice.so"
+    loaded) preload sluice ;;
+    rate)
+        build_rate_lease
+        preload sluice,rate_lease
         ;;
     *)
         echo "test.sh: no mode $MODE" >&2
@@ -37,8 +53,9 @@ recovery-fast)
 basebackup) perl_suite src/bin/pg_basebackup ;;
 plugin)
     # Its SQL tests start a server of the staged tree, whose programs find libpq by themselves.
+    unset TEMP_CONFIG
     make --no-print-directory -C "$PLUGIN_SRC" installcheck \
-        PG_CONFIG="$STAGED_PREFIX/bin/pg_config" PROVE_FLAGS='--verbose --nocolor'
+        PG_CONFIG="$pg_config" PROVE_FLAGS='--verbose --nocolor'
     ;;
 *)
     echo "test.sh: no suite $SUITE" >&2
