@@ -47,8 +47,8 @@ up: bootstrap ## Bring up the test bed and install the stores on it
 down: bootstrap ## Take the test bed down
 	$(PLAYBOOK) playbooks/teardown.yml
 
-evaluate: bootstrap ## Run the experiments of a profile on what is up; resumes where it stopped
-	$(PLAYBOOK) playbooks/evaluate.yml -e profile=$(PROFILE)
+evaluate: bootstrap ## Run the experiments of a profile (or EXPERIMENT alone) on what is up; resumes where it stopped
+	$(PLAYBOOK) playbooks/evaluate.yml -e profile=$(PROFILE) $(if $(EXPERIMENT),-e experiment=$(EXPERIMENT))
 
 report: bootstrap ## Make the report from the committed records
 	sluice-evaluation report
