@@ -139,6 +139,12 @@ def test_both_sides_near_zero_give_the_whole_line():
     assert result.contains(-1e9) and result.contains(1e9)
 
 
+@given(values, st.integers(4, 9))
+def test_equal_runs_show_no_difference(value, count):
+    assert paired_ratio([value] * count, [value] * count).verdict is Verdict.NOTHING_SHOWN
+    assert independent_ratio([value] * count, [value] * count).verdict is Verdict.NOTHING_SHOWN
+
+
 def test_a_single_run_shows_nothing():
     assert paired_ratio([1.0], [2.0]).shape is Shape.UNBOUNDED
     assert mean_estimate([1.0]).lower == -math.inf

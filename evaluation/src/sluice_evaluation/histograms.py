@@ -137,18 +137,14 @@ def from_values(microseconds: Iterable[int]) -> Distribution:
 
 
 def _distribution(histogram: HdrHistogram) -> Distribution:
-    counts = np.array(
-        [histogram.get_count_at_index(i) for i in range(_used_length(histogram))], np.int64
-    )
-    (indices,) = np.nonzero(counts)
-    lower = np.array([histogram.get_value_from_index(int(i)) for i in indices], np.int64)
-    return Distribution(lower, counts[indices])
-
-
-def _used_length(histogram: HdrHistogram) -> int:
-    if not histogram.get_total_count():
-        return 0
-    return histogram.get_counts_array_index(histogram.get_max_value()) + 1
+    counts = np.array(histogram.encoder.get_counts(), np.int64)
+    (used,) = np.nonzero(counts)
+    # HdrHistogram's layout: the first bucket is linear, each further one doubles the step.
+    half, magnitude = histogram.sub_bucket_half_count, histogram.sub_bucket_half_count_magnitude
+    bucket = (used >> magnitude) - 1
+    position = (used & (half - 1)) + np.where(bucket < 0, 0, half)
+    lower = position << (np.maximum(bucket, 0) + histogram.unit_magnitude)
+    return Distribution(lower.astype(np.int64), counts[used])
 
 
 def read_log(path: Path) -> list[Interval]:

@@ -19,6 +19,7 @@ CONFIDENCE = 0.95
 MINIMUM_RUNS = 4
 # Runs that scatter more than this give wide intervals; the reader is told why.
 HIGH_VARIATION = 0.25
+ROUNDING = 1e-9
 
 
 class Caution(StrEnum):
@@ -97,10 +98,11 @@ class RatioEstimate:
         """Whether the set does not rule `value` out."""
         if self.shape is Shape.UNBOUNDED:
             return True
-        inside = self.lower <= value <= self.upper
+        # Equal runs on both sides give an interval of no width, right up to rounding.
+        slack = ROUNDING * max(1.0, abs(value))
         if self.shape is Shape.BOUNDED:
-            return inside
-        return not self.lower < value < self.upper
+            return self.lower - slack <= value <= self.upper + slack
+        return not self.lower + slack < value < self.upper - slack
 
     @property
     def claimable(self) -> bool:
@@ -113,7 +115,7 @@ class RatioEstimate:
         """Lower or higher than 1 when shown, else `~`."""
         if not self.claimable or self.contains(1.0):
             return Verdict.NOTHING_SHOWN
-        return Verdict.LOWER if self.upper < 1.0 else Verdict.HIGHER
+        return Verdict.LOWER if self.ratio < 1.0 else Verdict.HIGHER
 
 
 def coefficient_of_variation(values: Sequence[float]) -> float:

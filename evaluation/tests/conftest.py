@@ -1,0 +1,39 @@
+"""Shared fixtures: the project's experiments, and a folder of synthetic records."""
+
+from pathlib import Path
+
+import pytest
+from sluice_evaluation import assemble, experiment, freeze, plan, records
+
+from synthetic import write_raw
+
+EXPERIMENTS = Path(__file__).parents[2] / "ansible" / "experiments"
+
+
+@pytest.fixture(scope="session")
+def experiments():
+    return experiment.load_all(EXPERIMENTS)
+
+
+def run_everything(chosen, profile: str, results: Path, scratch: Path, leave_out=()) -> None:
+    """Plan and record until nothing is left, freezing between the stages."""
+    while True:
+        made = plan.make_plan(chosen, profile, records.load_all(results), results)
+        for planned in made["runs"]:
+            if (planned["cell"], planned["run"]) in leave_out:
+                continue
+            raw = scratch / planned["result_directory"].replace("/", "-")
+            assemble.record_run(made, planned, write_raw(planned, raw), results)
+        if not made["freeze_after"]:
+            return
+        freeze.write(results, freeze.choose(chosen, profile, records.load_all(results)))
+
+
+@pytest.fixture(scope="session")
+def smoke_results(tmp_path_factory, experiments) -> Path:
+    """Complete synthetic records of the profile smoke of both experiments; not to be changed."""
+    results = tmp_path_factory.mktemp("synthetic-results")
+    scratch = tmp_path_factory.mktemp("synthetic-raw")
+    for chosen in experiments.values():
+        run_everything(chosen, "smoke", results, scratch)
+    return results
