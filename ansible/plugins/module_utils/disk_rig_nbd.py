@@ -57,7 +57,7 @@ class NbdRig(LoopRig):
         self.attach()
 
     def start_nbdkit(self) -> None:
-        """Start the NBD server; it writes its pid file once it listens."""
+        """Start the NBD server, which puts itself into the background."""
         model = self.disk.model
         self.set_rate(model["rate_bytes_per_second"])
         self.socket.unlink(missing_ok=True)
@@ -67,28 +67,17 @@ class NbdRig(LoopRig):
             model["threads"],
             *(f"--filter={name}" for name in model["filters"]),
         ]
-        command += [
-            "file",
-            self.image,
-            *(f"{key}={value}" for key, value in model["parameters"].items()),
-        ]
-        command += [
-            f"rate={model['rate_bytes_per_second'] * 8}",
-            f"rate-file={self.directory / 'rate'}",
-        ]
+        command += ["file", self.image, *(f"{key}={it}" for key, it in model["parameters"].items())]
+        command += [f"rate={model['rate_bytes_per_second'] * 8}"]
+        command += [f"rate-file={self.directory / 'rate'}"]
         run(*command)
+        # It goes into the background before it writes the file that later finds it again.
+        wait_until(lambda: self.process("nbdkit"), f"{self.directory / 'nbdkit.pid'} from nbdkit")
 
     def start_nbdfuse(self) -> None:
         """Start the FUSE file over the server; it is there once it has the disk's size."""
         self.backing.write_bytes(b"")
-        command = [
-            "nbdfuse",
-            "-P",
-            self.directory / "nbdfuse.pid",
-            self.backing,
-            "--unix",
-            self.socket,
-        ]
+        command = ["nbdfuse", self.backing, "--unix", self.socket]
         with (self.directory / "nbdfuse.log").open("ab") as log:
             process = subprocess.Popen(
                 [str(word) for word in command],
@@ -97,6 +86,7 @@ class NbdRig(LoopRig):
                 stderr=log,
                 start_new_session=True,
             )
+        (self.directory / "nbdfuse.pid").write_text(str(process.pid))
         wait_until(
             lambda: process.poll() is not None or self.backing.stat().st_size,
             f"{self.backing} from nbdfuse",
