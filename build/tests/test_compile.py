@@ -165,8 +165,10 @@ def test_what_is_built_does_not_depend_on_where(recipe: Project, tmp_path: Path)
 def test_the_callers_flags_do_not_reach_the_build(recipe: Project, monkeypatch) -> None:
     monkeypatch.setenv("CFLAGS", "-broken")
     monkeypatch.setenv("MAKEFLAGS", "-n")
+    monkeypatch.setenv("MAKELEVEL", "1")
     script = recipe.root / "build" / "stores" / "toy" / "compile.sh"
-    script.write_text(COMPILE.replace("gcc", "gcc $CFLAGS ${MAKEFLAGS:+-broken}"))
+    broken = "gcc $CFLAGS ${MAKEFLAGS:+-broken} ${MAKELEVEL:+-broken}"
+    script.write_text(COMPILE.replace("gcc", broken))
     assert recipe.run("compile", "toy") == 0
 
 
