@@ -59,17 +59,6 @@ is_client_statement(PlannedStmt *plan)
 }
 
 static LatencyClass
-class_of_plan(PlannedStmt *plan)
-{
-	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE ||
-		plan->rowMarks != NIL)
-		return LATENCY_WRITE;
-
-	/* Only rules on writing commands make several plans of a statement. */
-	return list_length(ActivePortal->stmts) > 1 ? LATENCY_WRITE : LATENCY_READ;
-}
-
-static LatencyClass
 class_of_utility(Node *statement)
 {
 	switch (nodeTag(statement))
@@ -95,6 +84,23 @@ class_of_utility(Node *statement)
 			return GetCommandLogLevel(statement) <= LOGSTMT_MOD ?
 				LATENCY_WRITE : LATENCY_READ;
 	}
+}
+
+static LatencyClass
+class_of_statement(PlannedStmt *plan)
+{
+	/* Only rules on writing commands make several plans of a statement. */
+	if (list_length(ActivePortal->stmts) > 1)
+		return LATENCY_WRITE;
+
+	if (plan->utilityStmt != NULL)
+		return class_of_utility(plan->utilityStmt);
+
+	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE ||
+		plan->rowMarks != NIL)
+		return LATENCY_WRITE;
+
+	return LATENCY_READ;
 }
 
 static PlannedStmt *
@@ -128,7 +134,7 @@ static void
 latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
 {
 	if (is_client_statement(queryDesc->plannedstmt))
-		latency_begin_statement(queryDesc, class_of_plan(queryDesc->plannedstmt));
+		latency_begin_statement(queryDesc, class_of_statement(queryDesc->plannedstmt));
 
 	if (prev_ExecutorStart)
 		prev_ExecutorStart(queryDesc, eflags);
@@ -151,7 +157,7 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 		/* Else it is asked for more rows, or portals take turns. */
 		if (!latency_is_current(queryDesc))
 			latency_begin_statement(queryDesc,
-									class_of_plan(queryDesc->plannedstmt));
+									class_of_statement(queryDesc->plannedstmt));
 		is_select = ActivePortal->strategy == PORTAL_ONE_SELECT;
 	}
 
@@ -217,7 +223,7 @@ latency_ProcessUtility(PlannedStmt *pstmt, const char *queryString,
 		if (is_control)
 			control = *(TransactionStmt *) statement;
 		was_aborted = IsAbortedTransactionBlockState();
-		latency_begin_statement(NULL, class_of_utility(statement));
+		latency_begin_statement(NULL, class_of_statement(pstmt));
 	}
 
 	latency_nesting_level++;

@@ -128,8 +128,12 @@ latency_pending_is_ending(void)
 		pending.message != GetCurrentStatementStartTimestamp())
 		return false;
 
-	/* An implicit block is closed before its transaction is committed. */
-	return pending.kind != PENDING_STATEMENT || !IsTransactionBlock();
+	/*
+	 * An implicit block is closed before its transaction is committed, and
+	 * cannot have savepoints: a subtransaction is a deferred trigger's.
+	 */
+	return pending.kind != PENDING_STATEMENT ||
+		!IsTransactionBlock() || IsSubTransaction();
 }
 
 void

@@ -1,0 +1,99 @@
+# The pace of a running checkpoint follows its lease: hold, rate, duration,
+# full, stock, and a glide when the lease ends.
+#
+# Nothing here asserts how long something takes; a slow machine only makes a
+# checkpoint slower than ordered, never faster.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use SluiceTest;
+
+# The arithmetic, with a clock of its own
+SluiceTest::run_c_test('checkpoint_pace_test');
+
+my $node = SluiceTest::new_primary('pace');
+
+# A checkpoint that was started with a rate is never faster than that.
+my $rate = 1_000_000;
+SluiceTest::dirty_buffers($node);
+$node->safe_psql('postgres',
+	"SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => $rate)");
+SluiceTest::wait_progress($node, "phase = 'write' AND pace = 'rate' AND buffers_done > 100");
+is( $node->safe_psql(
+		'postgres',
+		"SELECT bytes_written <= (elapsed_seconds + 0.5) * $rate AND throttled_seconds > 0
+		 FROM sluice.checkpoint_progress"),
+	't',
+	'a rate is an upper bound');
+
+# A hold writes nothing, however long it is looked at.
+my $held = SluiceTest::hold($node, '10 min');
+my $done = $node->safe_psql('postgres', 'SELECT buffers_done FROM sluice.checkpoint_progress');
+SluiceTest::wait_progress($node, 'elapsed_seconds > 5');
+is( $node->safe_psql('postgres', 'SELECT state, buffers_done FROM sluice.checkpoint_progress'),
+	"held|$done",
+	'a hold writes no buffer');
+
+# The end of a lease lets the checkpoint go on, gliding.
+is($node->safe_psql('postgres', "SELECT sluice.clear_lease($held)"), 't', 'the hold is cleared');
+SluiceTest::wait_progress($node, "pace = 'glide' AND buffers_done > $done");
+pass('the end of a hold is a glide');
+
+# So does expiry, with nobody asking for it.
+SluiceTest::hold($node, '1 s');
+SluiceTest::wait_progress($node, "pace = 'glide'");
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM sluice.leases'),
+	'0', 'an expired lease is gone');
+
+# A renewed lease keeps the checkpoint held past its first time to live.
+my $first = SluiceTest::hold($node, '2 s');
+for (1 .. 8)
+{
+	is($node->safe_psql('postgres', "SELECT sluice.set_checkpoint_pace('hold', 'test', '2 s')"),
+		$first, 'renewal keeps the lease');
+	$node->safe_psql('postgres', 'SELECT pg_sleep(0.5)');
+}
+is( $node->safe_psql('postgres', 'SELECT state FROM sluice.checkpoint_progress'),
+	'held', 'renewal keeps the hold');
+
+# A duration is linear: at no time is more done than its share.
+$node->safe_psql('postgres',
+	"SELECT sluice.set_checkpoint_pace('duration', 'test', '10 min', duration => '1 h')");
+SluiceTest::wait_progress($node, "pace = 'duration'");
+
+# Stock is upstream's schedule, full has no nap.
+$node->safe_psql('postgres', "SELECT sluice.set_checkpoint_pace('stock', 'test', '10 min')");
+SluiceTest::wait_progress($node, "pace = 'stock'");
+SluiceTest::hold($node, '10 min');
+$node->safe_psql('postgres', "SELECT sluice.set_checkpoint_pace('full', 'test', '10 min')");
+SluiceTest::wait_progress($node, "state = 'idle' AND checkpoints_done > 0");
+pass('full ends the checkpoint');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
+
+# A gap between files is kept for every file, and its end lets the rest go.
+$node->safe_psql('postgres',
+	"SELECT format('CREATE TABLE gap_%s AS SELECT generate_series(1, 100) AS i', g) FROM generate_series(1, 20) g \\gexec");
+$node->safe_psql('postgres', "SELECT sluice.set_sync_gap('100 ms', 'test', '10 min')");
+$node->safe_psql('postgres',
+	"SELECT sluice.start_checkpoint('test', '10 min', duration => '10 ms')");
+SluiceTest::wait_progress($node, "phase = 'sync' AND files_done >= 5");
+is( $node->safe_psql(
+		'postgres',
+		'SELECT throttled_seconds >= 0.1 * files_done, files_total >= 20
+		 FROM sluice.checkpoint_progress'),
+	't|t',
+	'each file waits for the gap');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
+SluiceTest::wait_progress($node, "state = 'idle'");
+pass('the end of the gap ends the sync phase');
+
+is( $node->safe_psql('postgres', 'SELECT checkpoints_failed FROM sluice.checkpoint_progress'),
+	'0', 'no checkpoint failed');
+$node->stop;
+done_testing();
