@@ -112,3 +112,16 @@ def test_without_a_debian_archive_the_reason_is_said(project: Project, debian, c
     set_places(project, debian_source())
     assert project.run("fetch", "toy") == 1
     assert "configured with no Debian archive" in capsys.readouterr().err
+
+
+def test_hooks_of_the_machines_apt_do_not_run(project: Project, debian, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    configuration = project.root / "machine-apt.conf"
+    hooks = ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success")
+    configuration.write_text(
+        configuration.read_text()
+        + "".join(f'APT::Update::{hook} {{ "touch {ran}"; }};\n' for hook in hooks)
+    )
+    set_places(project, debian_source())
+    assert project.run("fetch", "toy") == 0
+    assert not ran.exists()
