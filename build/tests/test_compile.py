@@ -56,6 +56,7 @@ echo "t/001_$SUITE.pl .."
 [ "$(id -u)" != 0 ] && echo "ok 2 - is not root" || echo "not ok 2 - is not root"
 touch "$TEST_FOLDER/written" && echo "ok 3 - may write" || echo "not ok 3 - may write"
 [ -z "$SAY_MORE" ] || [ "$VARIANT" = stock ] || echo "ok 4 - $SAY_MORE"
+[ "$SUITE" != plugin ] || grep -q hook "$PLUGIN_SRC/hook.txt" && echo "ok 5" || echo "not ok 5"
 exit "${END:-0}"
 """
 
@@ -191,7 +192,7 @@ def test_results_are_counted(recipe: Project, capsys) -> None:
     (run,) = told["runs"]
     assert status == 0, Path(run["log"]).read_text()
     assert (run["suite"], run["mode"], run["variant"]) == ("basic", "absent", "patched")
-    assert (run["passed"], run["failed"], run["skipped"]) == (3, 0, 0)
+    assert (run["passed"], run["failed"], run["skipped"]) == (4, 0, 0)
     assert run["succeeded"] is True
     assert run["seconds"] >= 0
 
@@ -207,6 +208,7 @@ def test_all_leaves_parts_out_and_runs_the_plug_ins_suite_once(recipe: Project, 
     _, told = results(recipe, capsys, "--mode", "all")
     ran = [(run["suite"], run["mode"]) for run in told["runs"]]
     assert ran == [("basic", "absent"), ("plugin", "absent"), ("basic", "loaded")]
+    assert all(run["succeeded"] for run in told["runs"])
 
 
 def test_the_same_passes_on_stock(recipe: Project, capsys) -> None:
@@ -214,7 +216,7 @@ def test_the_same_passes_on_stock(recipe: Project, capsys) -> None:
     (comparison,) = told["comparisons"]
     assert status == 0
     assert comparison["same"] is True
-    assert comparison["passed_patched"] == comparison["passed_stock"] == 3
+    assert comparison["passed_patched"] == comparison["passed_stock"] == 4
 
 
 def test_different_passes_on_stock_are_a_failure(recipe: Project, capsys, monkeypatch) -> None:

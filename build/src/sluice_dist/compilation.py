@@ -75,7 +75,7 @@ class Compilation:
         self._write_stamp("objects", inputs)
         write_wrappers(self.release, self.wrappers)
         self.objects.mkdir(exist_ok=True)
-        new = self._new_folder(self.release.stage)
+        new = _empty_folder(_beside(self.release.stage))
         script = self.recipe.folder / self.recipe.compile_script
         self._run(script, "compile", {"DESTDIR": str(new)})
         _replace(self.release.stage, new)
@@ -88,13 +88,13 @@ class Compilation:
             self._say("plug-in unchanged")
             return
         self._remove_stamps("plugin")
-        copy = self._new_folder(release.build / "plugin")
+        copy = _empty_folder(release.build / "plugin")
         for file in source_files(release.plugin):
             target = copy / file.relative_to(release.plugin)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
         write_wrappers(release, self.wrappers)
-        new = self._new_folder(release.plugin_stage)
+        new = _empty_folder(_beside(release.plugin_stage))
         script = self.recipe.folder / self.recipe.plugin_script
         self._run(script, "plugin", {"DESTDIR": str(new), "PLUGIN_SRC": str(copy)})
         _remove_files(release.stage, release.plugin_stage)
@@ -105,12 +105,6 @@ class Compilation:
     def _run(self, script: Path, step: str, more: dict[str, str]) -> None:
         log = self.release.build / f"{step}.log"
         run_script(script, f"{step} {self._name()}", log, self.environment() | more)
-
-    def _new_folder(self, final: Path) -> Path:
-        new = final.with_name(f"{final.name}.new")
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir(parents=True)
-        return new
 
     def _is_current(self, name: str, inputs: dict[str, str], result: Path) -> bool:
         return result.is_dir() and self._stamp(name) == inputs
@@ -143,6 +137,16 @@ def _only_one(lock: Path) -> Iterator[None]:
             print(f"waiting for another compile of {lock.parent}", file=sys.stderr)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _beside(final: Path) -> Path:
+    return final.with_name(f"{final.name}.new")
+
+
+def _empty_folder(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
 
 
 def _replace(old: Path, new: Path) -> None:
