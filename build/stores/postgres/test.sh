@@ -54,6 +54,7 @@ basebackup) perl_suite src/bin/pg_basebackup ;;
 plugin)
     # Its SQL tests start a server of the staged tree, whose programs find libpq by themselves.
     unset TEMP_CONFIG
+    mkdir -p "$PLUGIN_SRC/tmp_check" # pg_regress makes only the last part of a path
     make --no-print-directory -C "$PLUGIN_SRC" installcheck \
         PG_CONFIG="$pg_config" PROVE_FLAGS='--verbose --nocolor'
     ;;
