@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sluice_evaluation import assemble, experiment, freeze, plan, records
-
 from synthetic import write_raw
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 EXPERIMENTS = Path(__file__).parents[2] / "ansible" / "experiments"
 
