@@ -17,11 +17,17 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _REGISTRY = re.compile(
     r"(?:https?|ftp)://[^\s/]*(?:maven|debian|pypi|pythonhosted|golang|npmjs|crates|galaxy)\S*"
 )
-_REGISTRY_ALLOWED = re.compile(r"https?://(?:www\.debian\.org/doc|maven\.apache\.org/(?:xsd|POM))")
-_MACHINE_PATH = re.compile(r"/(?:work|root|farm)/\S*")
+_REGISTRY_ALLOWED = re.compile(
+    r"https?://(?:www\.debian\.org/doc/|maven\.apache\.org/(?:ASSEMBLY|POM|xsd)/)"
+)
+# The keys of a node's root are where sshd looks for them.
+_MACHINE_PATH = re.compile(r"/(?:work|root|farm)/(?!\.ssh/authorized_keys\b)\S*")
 
 _LINK = re.compile(r"(?<!`)\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+
+_VERBATIM = {".out", ".patch"}
+"""What programs write: expected output, patches."""
 
 Rule = Callable[[Path, str], list[str]]
 
@@ -57,7 +63,7 @@ def no_machine_path(_: Path, text: str) -> list[str]:
 
 def tidy_whitespace(path: Path, text: str) -> list[str]:
     """No white space at line ends, one newline at the end of a file."""
-    if path.suffix == ".patch" or path.parts[0] == "results" or not text:
+    if path.suffix in _VERBATIM or path.parts[0] == "results" or not text:
         return []
     wrong = [
         f"line {number}: white space at its end"

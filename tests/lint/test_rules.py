@@ -33,6 +33,7 @@ GOOD_EXAMPLES = [
         "https://www.debian.org/doc/copyright-format/1.0/\n",
     ),
     (rules.no_machine_path, ".gitignore", "/.work/stage\n"),
+    (rules.tidy_whitespace, "plugins/postgres/expected/a.out", " a | b \n"),
     (rules.tidy_whitespace, "patches/postgres/17.11/0001-hook.patch", "context: \n \n"),
     (rules.links_resolve, "README.md", "[c](LICENSE) [w](https://example.org/x) [a](#part)\n"),
 ]
