@@ -1,16 +1,15 @@
 """Compiles a release and its plug-in, out of tree, and stages them; does nothing if unchanged."""
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from sluice_dist.git import git
+from sluice_dist.lock import only_one
 from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release, source_files
 from sluice_dist.script import run_script
@@ -32,7 +31,7 @@ class Compilation:
     def run(self) -> Path:
         """Bring the staged tree up to date; gives the staged prefix."""
         self.release.build.mkdir(parents=True, exist_ok=True)
-        with _only_one(self.release.build / "lock"):
+        with only_one(self.release.build / "lock"):
             repository = UpstreamRepository(self.release.layout, self.release.store)
             commit = repository.series_commit(self.release)
             store = {
@@ -126,17 +125,6 @@ class Compilation:
 
     def _say(self, text: str) -> None:
         print(f"compile {self._name()}: {text}", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
-    with lock.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"waiting for another compile of {lock.parent}", file=sys.stderr)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _beside(final: Path) -> Path:

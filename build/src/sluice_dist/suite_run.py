@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from sluice_dist.compilation import Compilation
 from sluice_dist.errors import DistError
+from sluice_dist.lock import only_one
 from sluice_dist.recipe import Suite
 from sluice_dist.release import Release
 from sluice_dist.script import run_logged
@@ -62,7 +63,9 @@ class SuiteRun:
         log = self.release.build / f"test-{suite.name}-{mode}.log"
         title = f"test {label} {suite.name} {mode}"
         environment = self._environment(suite, mode)
-        status, seconds = run_logged(script, title, log, environment, self._as_user())
+        # Suites install into one temporary place.
+        with only_one(self.release.build / "test.lock"):
+            status, seconds = run_logged(script, title, log, environment, self._as_user())
         results = read_results(log.read_text(errors="replace"))
         if status != 0 and not results.failed:
             results.failed.append(f"(the suite as a whole, exit status {status})")
