@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -139,6 +140,14 @@ def test_a_changed_recipe_starts_from_nothing(recipe: Project) -> None:
     recipe.run("compile", "toy")
     assert runs(recipe) == 2
     assert not left.exists()
+
+
+def test_a_lost_repository_is_made_again(recipe: Project) -> None:
+    recipe.run("compile", "toy")
+    shutil.rmtree(recipe.layout.upstream("toy"))
+    recipe.add_patch(greeting=HOOKED_GREETING.replace("hello", "good day"))
+    assert recipe.run("compile", "toy") == 0
+    assert runs(recipe) == 2
 
 
 def test_a_failure_shows_the_end_of_the_log_and_where_it_is(recipe: Project, capsys) -> None:

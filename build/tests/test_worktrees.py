@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -175,3 +176,11 @@ def test_stock_is_the_pristine_source(series: Project) -> None:
     assert series.run("checkout", "toy", "--variant", "stock") == 0
     stock = series.release(variant="stock").worktree
     assert user_git(stock, "rev-list", "--count", "upstream/1.0..HEAD").strip() == "0"
+
+
+def test_a_worktree_whose_repository_is_gone_is_left_alone(series: Project, capsys) -> None:
+    worktree = series.release().worktree
+    shutil.rmtree(worktree.parent / "repository.git")
+    assert series.run("checkout", "toy") == 1
+    assert f"{worktree} is no worktree" in capsys.readouterr().err
+    assert (worktree / "src" / "greeting.c").read_text() == HOOKED_GREETING

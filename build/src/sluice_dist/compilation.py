@@ -43,6 +43,8 @@ class Compilation:
             if self._is_current("store", store, self.release.stage):
                 self._say("unchanged")
             else:
+                if not repository.has(self.source):
+                    shutil.rmtree(self.source, ignore_errors=True)
                 repository.place_worktree(self.source, commit)
                 self._compile_store(store)
             if self.release.variant == "patched" and self.recipe.plugin_script:

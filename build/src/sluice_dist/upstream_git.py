@@ -90,11 +90,23 @@ class UpstreamRepository:
     def place_worktree(self, worktree: Path, commit: str, branch: str | None = None) -> None:
         """Make WORKTREE stand at COMMIT, on BRANCH if given; only files that differ are touched."""
         where = ["-B", branch] if branch else ["--detach"]
-        if (worktree / ".git").exists():
+        if self.has(worktree):
             git(worktree, "checkout", "--quiet", "--force", *where, commit)
             return
+        if worktree.exists():
+            raise DistError(
+                f"{worktree} is no worktree of {self.path}",
+                "save what you need of it elsewhere, and delete it",
+            )
         git(self.path, "worktree", "prune")
         git(self.path, "worktree", "add", "--force", *where, str(worktree), commit)
+
+    def has(self, worktree: Path) -> bool:
+        """Whether WORKTREE is there and belongs to this repository."""
+        if not (worktree / ".git").exists() or not (self.path / "HEAD").exists():
+            return False
+        listed = git(self.path, "worktree", "list", "--porcelain").splitlines()
+        return f"worktree {worktree}" in listed
 
     def _initialise(self) -> None:
         if not (self.path / "HEAD").exists():

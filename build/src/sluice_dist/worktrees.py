@@ -16,7 +16,7 @@ def check_out(release: Release, discard: bool = False) -> Path:
     """
     repository = UpstreamRepository(release.layout, release.store)
     commit = repository.series_commit(release)
-    if (release.worktree / ".git").exists():
+    if repository.has(release.worktree):
         _finish_or_refuse(release, discard)
     repository.place_worktree(release.worktree, commit, f"{release.variant}/{release.version}")
     if discard:
