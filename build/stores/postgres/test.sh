@@ -7,9 +7,10 @@ cd "$BUILD"
 here=$(dirname "${BASH_SOURCE[0]}")
 pg_config=$STAGED_PREFIX/bin/pg_config
 
-# The suites install PostgreSQL, without the extension, in a place of their own.
+# The suites install PostgreSQL, without the extension, in a place of their own. Its $libdir comes
+# first, or else a server would load plpgsql from both places.
 preload() {
-    printf "dynamic_library_path = '%s:%s:\$libdir'\n" "$STAGED_PREFIX/lib" "$TEST_FOLDER/rate_lease"
+    printf "dynamic_library_path = '\$libdir:%s:%s'\n" "$STAGED_PREFIX/lib" "$TEST_FOLDER/rate_lease"
     printf "shared_preload_libraries = '%s'\n" "$1"
 }
 
