@@ -121,8 +121,8 @@ def _write_log_file(
         lines.append(f"{origin + start:.3f} LOG:  checkpoint starting: wal")
         total = end - start
         lines.append(
-            f"{origin + end:.3f} LOG:  checkpoint complete: wrote 100 buffers (0.3%); 0 WAL file(s) "
-            f"added, 0 removed, 1 recycled; write={total - 0.5:.3f} s, sync=0.400 s, "
+            f"{origin + end:.3f} LOG:  checkpoint complete: wrote 100 buffers (0.3%); "
+            f"0 WAL file(s) added, 0 removed, 1 recycled; write={total - 0.5:.3f} s, sync=0.400 s, "
             f"total={total:.3f} s; sync files=5, longest=0.300 s, average=0.080 s; "
             "distance=65536 kB, estimate=65536 kB; lsn=0/1, redo lsn=0/1"
         )

@@ -1,0 +1,232 @@
+"""The static report: one page and its figures, made from committed records alone.
+
+The same records give the same bytes: nothing here asks for the time or the machine.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+
+from sluice_evaluation import experiment as experiments_module
+from sluice_evaluation import freeze, records
+from sluice_evaluation.analysis import (
+    CellRuns,
+    Study,
+    caution_texts,
+    ratio_text,
+    studies,
+)
+from sluice_evaluation.claims import ClaimRow, claim_rows
+from sluice_evaluation.experiment import Experiment
+from sluice_evaluation.figures import Drawing, draw_all
+from sluice_evaluation.inference import CAUTION_TEXT, MeanEstimate
+from sluice_evaluation.records import Record
+
+PAGE = "index.html"
+_LATENCIES = (("mean", "latency_mean_seconds"), ("p99", "latency_p99_seconds"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell of a study as a line of its table."""
+
+    names: list[str]
+    runs: str
+    values: list[str]
+    ratios: list[tuple[str, str]]
+    cautions: list[str]
+    links: list[tuple[str, str]]
+    is_baseline: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """One study as the page shows it."""
+
+    study: Study
+    anchor: str
+    factors: list[str]
+    rows: list[Row]
+    drawings: list[Drawing]
+    claims: list[ClaimRow]
+    extra_metrics: list[str]
+    frozen: dict[str, Any] | None
+    failures: list[tuple[Record, str]]
+
+    @property
+    def title(self) -> str:
+        """The experiment's title with the profile."""
+        return self.study.experiment.document["title"]
+
+
+def write(results: Path, experiments: Path, output: Path) -> Path:
+    """Write the page and its figures anew; returns the page's path.
+
+    EvaluationError when a record is not valid or its experiment is unknown.
+    """
+    known = experiments_module.load_all(experiments)
+    members = records.load_all(results)
+    sections = [_section(study, results, output) for study in studies(members, known)]
+    page = _render(sections, members, known)
+    output.mkdir(parents=True, exist_ok=True)
+    figures = output / "figures"
+    shutil.rmtree(figures, ignore_errors=True)
+    figures.mkdir()
+    for drawing in (d for section in sections for d in section.drawings):
+        for (form, theme), content in sorted(drawing.files.items()):
+            (figures / drawing.file_name(form, theme)).write_bytes(content)
+    (output / PAGE).write_text(page)
+    return output / PAGE
+
+
+def _render(sections: list[Section], members: list[Record], known: dict[str, Experiment]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("sluice_evaluation", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"citation": citation, "heading": extra_heading}
+    text = environment.get_template("report.html.j2").render(
+        sections=sections,
+        record_count=len(members),
+        complete_count=sum(member.complete for member in members),
+        span=_span(members),
+        machines=_machines(members),
+        software=_software(members),
+        cautions=list(CAUTION_TEXT.values()),
+        documents=list({s.study.experiment.name: s.study.experiment.document for s in sections}.values()),
+        waiting=sorted(set(known) - {s.study.experiment.name for s in sections}),
+        style=jinja2.PackageLoader("sluice_evaluation", "templates")
+        .get_source(environment, "report.css")[0],
+    )  # fmt: skip
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _section(study: Study, results: Path, output: Path) -> Section:
+    document = study.experiment.document
+    stage = study.experiment.stage("measure")
+    extra = sorted({n for c in study.measured for r in c.complete for n in r.document["metrics"]})
+    failed = [record for cell in (*study.tuning, *study.cells) for record in cell.failed]
+    return Section(
+        study=study,
+        anchor=f"{document['name']}-{study.profile}",
+        factors=[factor["label"] for factor in stage["factors"]],
+        rows=[_row(study, cell, extra, output) for cell in study.cells],
+        drawings=list(draw_all(study)),
+        claims=claim_rows(study),
+        extra_metrics=extra,
+        frozen=freeze.load(results, document["name"], study.profile),
+        failures=[(record, _link(record, output)) for record in failed],
+    )
+
+
+def _row(study: Study, cell: CellRuns, extra: list[str], output: Path) -> Row:
+    metrics = [metric for _, metric in _LATENCIES]
+    ratios = [study.ratio(cell, metric) for metric in metrics]
+    cautions = dict.fromkeys(c for ratio in ratios if ratio for c in ratio.warnings)
+    cautions |= dict.fromkeys(cell.cautions)
+    planned = study.experiment.runs(study.profile, "measure")
+    return Row(
+        names=[str(value) for value in cell.factors.values()],
+        runs=f"{len(cell.complete)} of {planned}",
+        values=[
+            *(mean_text(cell.mean(metric), 1000, "ms") for metric in metrics),
+            mean_text(cell.mean("throughput_operations_per_second"), 1, "/s"),
+            *(_extra_text(name, cell.mean(name)) for name in extra),
+        ],
+        ratios=[(ratio_text(r), str(r.verdict)) if r else ("", "") for r in ratios],
+        cautions=caution_texts(cautions),
+        links=[(f"run {r.plan['run']}", _link(r, output)) for r in cell.complete],
+        is_baseline=study.baseline_of(cell) is cell,
+    )
+
+
+def mean_text(estimate: MeanEstimate | None, factor: float, unit: str) -> str:
+    """A mean with the half width of its interval."""
+    if estimate is None:
+        return ""
+    mean = f"{significant(estimate.mean * factor)}"
+    if estimate.runs < 2:
+        return f"{mean} {unit}"
+    return f"{mean} ± {(estimate.upper - estimate.mean) * factor:.2g} {unit}"
+
+
+def significant(value: float) -> str:
+    """Three significant digits, without an exponent for everyday sizes."""
+    if value == 0 or not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    digits = max(0, 2 - int(f"{value:e}".partition("e")[2]))
+    return f"{value:,.{digits}f}"
+
+
+def _extra_text(name: str, estimate: MeanEstimate | None) -> str:
+    if estimate is None:
+        return ""
+    for suffix, factor, unit in (
+        ("_bytes_per_second", 1e-6, "MB/s"),
+        ("_bytes", 1e-6, "MB"),
+        ("_seconds", 1, "s"),
+    ):
+        if name.endswith(suffix):
+            return mean_text(estimate, factor, unit)
+    return mean_text(estimate, 1, "").rstrip()
+
+
+def extra_heading(name: str) -> str:
+    """The name of a metric without its unit, which stands in the cells."""
+    for suffix in ("_bytes_per_second", "_operations_per_second", "_bytes", "_seconds", "_count"):
+        name = name.removesuffix(suffix)
+    return name.replace("_", " ")
+
+
+def _link(record: Record, output: Path) -> str:
+    target = record.directory / records.RECORD_NAME
+    return quote(Path(os.path.relpath(target, output)).as_posix())
+
+
+def _span(members: list[Record]) -> tuple[str, str] | None:
+    if not members:
+        return None
+    first = min(member.document["started_at"] for member in members)
+    last = max(member.document["ended_at"] for member in members)
+    return first[:10], last[:10]
+
+
+def _machines(members: Iterable[Record]) -> list[tuple[int, dict[str, Any]]]:
+    """The distinct environments with the number of their runs, the most frequent first."""
+    return _counted(m.document["environment"] for m in members if m.document["environment"])
+
+
+def _software(members: Iterable[Record]) -> list[tuple[int, dict[str, Any]]]:
+    return _counted(
+        {
+            "store": f"{m.plan['store']} {m.plan['version']}, {m.plan['variant']}",
+            **m.document["software"]["labels"],
+            **m.document["software"].get("versions", {}),
+        }
+        for m in members
+        if m.document["software"]["labels"]
+    )
+
+
+def _counted(documents: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    counts: dict[str, tuple[int, dict[str, Any]]] = {}
+    for document in documents:
+        key = records.dump(document)
+        counts[key] = counts.get(key, (0, document))[0] + 1, document
+    return [counts[key] for key in sorted(counts, key=lambda k: (-counts[k][0], k))]
+
+
+def citation(published: dict[str, Any]) -> str:
+    """A published figure's source in one line."""
+    source = published["citation"]
+    authors = ", ".join(source["authors"])
+    return f"{authors}: {source['title']}. {source['venue']}, {source['year']}"
