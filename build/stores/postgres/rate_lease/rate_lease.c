@@ -27,7 +27,8 @@
 
 PG_MODULE_MAGIC;
 
-#define RATE_BYTES_PER_SECOND	INT64CONST(10000000)
+/* Slow, as the suites leave few dirty buffers: some 12 of them per second. */
+#define RATE_BYTES_PER_SECOND	INT64CONST(100000)
 #define TIME_TO_LIVE_S			5
 #define RENEWAL_MS				1000
 
