@@ -1,0 +1,92 @@
+package dev.sluice.ycsb;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import java.util.stream.Stream;
+import site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter;
+
+/** The files of one run: its properties, its measurements, its histogram logs and intervals. */
+final class ResultsDirectory {
+  /** Start of the run in the properties of a finished run, milliseconds since 1970. */
+  static final String START_MILLISECONDS = "sluice.run.start_unix_milliseconds";
+
+  private static final String RUN_PROPERTIES = "run.properties";
+  private static final String MEASUREMENTS = "measurements.json";
+  private static final String INTERVALS = "intervals.csv";
+
+  private final Path directory;
+
+  private ResultsDirectory(Path directory) {
+    this.directory = directory;
+  }
+
+  /**
+   * An empty directory, made if it is absent.
+   *
+   * @throws SettingException when something is in it already
+   */
+  static ResultsDirectory create(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    try (Stream<Path> content = Files.list(directory)) {
+      if (content.findAny().isPresent()) {
+        throw new SettingException(directory + " is not empty; name a new directory per run");
+      }
+    }
+    return new ResultsDirectory(directory);
+  }
+
+  /** Makes YCSB write its histogram logs here. */
+  void configure(Properties properties) {
+    properties.setProperty("hdrhistogram.fileoutput", "true");
+    properties.setProperty("hdrhistogram.output.path", directory + "/");
+  }
+
+  /** Writes everything but the histogram logs, which are there already. */
+  void write(StoreBinding binding, Properties properties, RunOutcome outcome) throws IOException {
+    try (OutputStream out = Files.newOutputStream(directory.resolve(MEASUREMENTS))) {
+      outcome.measurements().copyTo(new JSONArrayMeasurementsExporter(out));
+    }
+    try (Writer out = Files.newBufferedWriter(directory.resolve(RUN_PROPERTIES))) {
+      writeProperties(binding, properties, outcome, out);
+    }
+    int seconds = Integer.parseInt(properties.getProperty(WorkloadProperties.INTERVAL_SECONDS));
+    try (Writer out = Files.newBufferedWriter(directory.resolve(INTERVALS))) {
+      IntervalTable.write(directory, outcome.startMillis(), seconds, out);
+    }
+  }
+
+  /**
+   * Start of the run that left its results in a directory.
+   *
+   * @throws SettingException when it holds no finished run
+   */
+  static long startMillis(Path directory) throws IOException {
+    Properties properties = new Properties();
+    Path file = directory.resolve(RUN_PROPERTIES);
+    if (Files.isRegularFile(file)) {
+      try (var reader = Files.newBufferedReader(file)) {
+        properties.load(reader);
+      }
+    }
+    String start = properties.getProperty(START_MILLISECONDS);
+    if (start == null) {
+      throw new SettingException(
+          directory + " holds no finished run; name the --results directory of one");
+    }
+    return Long.parseLong(start);
+  }
+
+  private static void writeProperties(
+      StoreBinding binding, Properties properties, RunOutcome outcome, Writer out)
+      throws IOException {
+    Properties shown = new Properties();
+    properties.forEach(shown::put);
+    binding.settings().stream().filter(Setting::secret).forEach(s -> shown.remove(s.name()));
+    shown.setProperty(START_MILLISECONDS, Long.toString(outcome.startMillis()));
+    shown.store(out, null);
+  }
+}

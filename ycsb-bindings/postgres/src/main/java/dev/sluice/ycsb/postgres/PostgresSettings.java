@@ -1,0 +1,177 @@
+package dev.sluice.ycsb.postgres;
+
+import dev.sluice.ycsb.Setting;
+import dev.sluice.ycsb.SettingException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import org.postgresql.PGProperty;
+
+/** How to reach the server, and how to talk to it. */
+record PostgresSettings(
+    String url,
+    String user,
+    String password,
+    String passfile,
+    int prepareThreshold,
+    int batchSize,
+    boolean upsert) {
+  private static final Setting URL =
+      Setting.of("postgres.url", "", "jdbc:postgresql://HOST:PORT/DATABASE; must be set");
+  private static final Setting USER = Setting.of("postgres.user", "", "role; must be set");
+  private static final Setting PASSWORD =
+      Setting.secret("postgres.password", "password; better kept in a passfile");
+  private static final Setting PASSFILE =
+      Setting.of(
+          "postgres.passfile",
+          "",
+          "file of lines host:port:database:user:password, mode 0600; else ~/.pgpass");
+  private static final Setting PREPARE_THRESHOLD =
+      Setting.of(
+          "postgres.preparethreshold",
+          "1",
+          "uses of a statement before the server keeps it prepared; 0 = never");
+  private static final Setting BATCH_SIZE =
+      Setting.of("postgres.batchsize", "1", "inserts that are sent and committed together");
+  private static final Setting UPSERT =
+      Setting.of("postgres.upsert", "false", "an insert of a key that exists overwrites it");
+
+  /** The driver takes the file from a property of the process only. */
+  private static final String DRIVER_PASSFILE = "org.postgresql.pgpassfile";
+
+  private static final String PREFIX = "jdbc:postgresql:";
+  private static final Set<PosixFilePermission> PRIVATE =
+      EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+
+  static List<Setting> all() {
+    return List.of(URL, USER, PASSWORD, PASSFILE, PREPARE_THRESHOLD, BATCH_SIZE, UPSERT);
+  }
+
+  /**
+   * Reads the settings.
+   *
+   * @throws SettingException for a missing or wrong one
+   */
+  static PostgresSettings of(Properties properties) {
+    PostgresSettings settings =
+        new PostgresSettings(
+            required(properties, URL, "jdbc:postgresql://localhost:5432/ycsb"),
+            required(properties, USER, "ycsb"),
+            properties.getProperty(PASSWORD.name()),
+            properties.getProperty(PASSFILE.name()),
+            number(properties, PREPARE_THRESHOLD, 0),
+            number(properties, BATCH_SIZE, 1),
+            bool(properties, UPSERT));
+    settings.check();
+    return settings;
+  }
+
+  /** Opens a connection in autocommit mode. */
+  Connection connect() throws SQLException {
+    Properties properties = new Properties();
+    PGProperty.USER.set(properties, user);
+    PGProperty.APPLICATION_NAME.set(properties, "sluice-ycsb");
+    PGProperty.PREPARE_THRESHOLD.set(properties, prepareThreshold);
+    PGProperty.TCP_KEEP_ALIVE.set(properties, true);
+    if (password != null) {
+      PGProperty.PASSWORD.set(properties, password);
+    }
+    if (passfile != null) {
+      System.setProperty(DRIVER_PASSFILE, passfile);
+    }
+    return DriverManager.getConnection(url, properties);
+  }
+
+  /** What to tell a user whose connection failed. */
+  String cannotConnect(SQLException e) {
+    return "cannot connect to "
+        + url
+        + " as "
+        + user
+        + ": "
+        + e.getMessage()
+        + "; check that the server runs, that pg_hba.conf lets the role in, and the password";
+  }
+
+  private void check() {
+    if (!url.startsWith(PREFIX)) {
+      throw new SettingException(
+          URL.name()
+              + "="
+              + url
+              + " does not start with "
+              + PREFIX
+              + "; write it like jdbc:postgresql://localhost:5432/ycsb");
+    }
+    if (password != null && passfile != null) {
+      throw new SettingException("set either " + PASSWORD.name() + " or " + PASSFILE.name());
+    }
+    if (passfile != null) {
+      checkPassfile(Path.of(passfile));
+    }
+  }
+
+  /** The driver would go on without a password, and the server would then refuse it. */
+  private static void checkPassfile(Path file) {
+    if (!Files.isReadable(file)) {
+      throw new SettingException(
+          PASSFILE.name()
+              + "="
+              + file
+              + " cannot be read; make it with lines of"
+              + " host:port:database:user:password");
+    }
+    try {
+      if (!PRIVATE.containsAll(Files.getPosixFilePermissions(file))) {
+        throw new SettingException(file + " can be read by others; chmod 0600 " + file);
+      }
+    } catch (IOException e) {
+      throw new SettingException("cannot look at " + file + ": " + e.getMessage());
+    }
+  }
+
+  private static String required(Properties properties, Setting setting, String example) {
+    String value = properties.getProperty(setting.name(), "").trim();
+    if (value.isEmpty()) {
+      throw new SettingException(
+          setting.name()
+              + " is not set; add -p "
+              + setting.name()
+              + "="
+              + example
+              + ", or put it into a file that you name with -P");
+    }
+    return value;
+  }
+
+  private static int number(Properties properties, Setting setting, int least) {
+    String text = properties.getProperty(setting.name(), setting.defaultValue()).trim();
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= least) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below, as a number out of range is.
+    }
+    throw new SettingException(
+        setting.name() + "=" + text + " is not a whole number from " + least + " up");
+  }
+
+  private static boolean bool(Properties properties, Setting setting) {
+    String text = properties.getProperty(setting.name(), setting.defaultValue()).trim();
+    return switch (text) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
+    };
+  }
+}

@@ -1,0 +1,2 @@
+/** The YCSB binding for PostgreSQL. */
+package dev.sluice.ycsb.postgres;

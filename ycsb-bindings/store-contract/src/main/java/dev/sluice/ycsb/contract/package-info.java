@@ -1,0 +1,2 @@
+/** Tests that every binding passes against its real store. */
+package dev.sluice.ycsb.contract;
