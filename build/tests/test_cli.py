@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -80,6 +81,19 @@ def test_plugin_hash_follows_path_and_content(series: Project) -> None:
     second = series.release().plugin_sha256
     (plugin / "b.c").write_text("int b;\n")
     assert len({first, second, series.release().plugin_sha256}) == 3
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_plugin_hash_leaves_ignored_files_out_whoever_owns_the_checkout(series: Project) -> None:
+    plugin = series.root / "plugins" / "toy"
+    plugin.mkdir(parents=True)
+    (plugin / "a.c").write_text("int a;\n")
+    subprocess.run(["git", "init", "--quiet", series.root], check=True)
+    (series.root / ".gitignore").write_text("*.o\n")
+    expected = series.release().plugin_sha256
+    (plugin / "a.o").write_text("object\n")
+    subprocess.run(["chown", "--recursive", "nobody", series.root], check=True)
+    assert series.release().plugin_sha256 == expected
 
 
 def test_versions_are_ordered_by_number() -> None:

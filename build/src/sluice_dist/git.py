@@ -13,6 +13,7 @@ _SETTINGS = (
     "commit.gpgSign=false",
     "gc.auto=0",
     "advice.detachedHead=false",
+    "safe.directory=*",
 )
 
 

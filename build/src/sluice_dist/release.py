@@ -154,7 +154,9 @@ def source_files(folder: Path) -> list[Path]:
     """Files of FOLDER that are source: what git tracks or would, if it were asked to."""
     if not folder.is_dir():
         return []
-    command = ["git", "-C", str(folder), "ls-files", "-z", "-co", "--exclude-standard", "."]
+    # Also where the checkout belongs to another user, as in a container: nothing is run from it.
+    command = ["git", "-c", "safe.directory=*", "-C", str(folder), "ls-files", "-z", "-co"]
+    command += ["--exclude-standard", "."]
     listed = subprocess.run(command, capture_output=True, check=False)
     if listed.returncode != 0:
         return sorted(file for file in folder.rglob("*") if file.is_file())
