@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sluice_dist.errors import DistError
 from sluice_dist.layout import Layout
+from sluice_dist.lock import only_one
 from sluice_dist.sources import Unavailable, kind_of, place_faults
 from sluice_dist.upstream import Upstream
 
@@ -20,11 +21,16 @@ def fetch_archive(upstream: Upstream, layout: Layout) -> Path:
     Raises DistError for a file that is not the pinned one, and if no place has it.
     """
     archive = layout.archives / upstream.archive
-    if archive.exists():
-        advice = f"delete {archive} and fetch again"
-        _check(archive, upstream, f"{archive}", advice)
-        return archive
     layout.archives.mkdir(parents=True, exist_ok=True)
+    # Checkouts share the cache: who comes second finds what the first one fetched.
+    with only_one(layout.cache / "fetch.lock"):
+        if not archive.exists():
+            return _fetch_from_any(upstream, layout, archive)
+    _check(archive, upstream, str(archive), f"delete {archive} and fetch again")
+    return archive
+
+
+def _fetch_from_any(upstream: Upstream, layout: Layout, archive: Path) -> Path:
     failures = []
     for place in upstream.sources:
         faults = place_faults(place)
