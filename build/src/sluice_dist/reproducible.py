@@ -1,5 +1,6 @@
 """The one time stamp of everything that is built, so that same input gives the same bytes."""
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -27,6 +28,17 @@ def source_date_epoch(root: Path, *inputs: Path) -> int:
             "set SOURCE_DATE_EPOCH to seconds since 1970",
         )
     return int(last)
+
+
+def folder_sha256(*folders: Path) -> str:
+    """Hash of names, executable bits and contents of all files below the folders, in order."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            executable = "x" if path.stat().st_mode & 0o100 else "-"
+            digest.update(f"{path.relative_to(folder)}\0{executable}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _commit_time(root: Path, *inputs: Path) -> str:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from sluice_dist.container_runtime import ContainerRuntime
-
-
-def folder_sha256(*folders: Path) -> str:
-    """Hash of names, executable bits and contents of all files below the folders, in order."""
-    digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            executable = "x" if path.stat().st_mode & 0o100 else "-"
-            digest.update(f"{path.relative_to(folder)}\0{executable}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+from sluice_dist.container_runtime import ContainerRuntime, ContainerRuntimeError
 
 
 class ImageBuild:
@@ -64,36 +53,57 @@ class WorkingContainer:
         """Set one label."""
         self.configure("--label", f"{name}={value}")
 
-    def run_script(self, script: str, volumes: list[str]) -> None:
-        """Run a shell script as root inside, with the machine's network and SOURCE_DATE_EPOCH.
+    def run_script(self, script: str, volumes: list[str]) -> str:
+        """Run a shell script as root inside, and give its output.
 
-        Isolation `chroot` needs neither an OCI runtime nor user namespaces. `volumes` are
+        It has the machine's network, and SOURCE_DATE_EPOCH for what writes dates. Isolation
+        `chroot` needs neither an OCI runtime nor user namespaces. `volumes` are
         HOST:CONTAINER:OPTIONS.
         """
         mounts = [part for volume in volumes for part in ("--volume", volume)]
         shell = ["env", f"SOURCE_DATE_EPOCH={self.build.epoch}", "sh", "-euc", script]
-        self._buildah(
-            "run", "--isolation", "chroot", "--network", "host", *mounts, self.name, "--", *shell
-        )
+        options = ["--isolation", "chroot", "--network", "host", *mounts]
+        return self._buildah("run", *options, self.name, "--", *shell)
 
     def commit(self) -> None:
-        """Write the image under its reference, in the docker format, which has health checks."""
-        self._buildah(
-            "commit",
-            "--format",
-            "docker",
-            "--timestamp",
-            str(self.build.epoch),
-            self.name,
-            self.build.reference,
-        )
+        """Write the image under its reference, in the docker format, which has health checks.
 
-    def _buildah(self, *arguments: str) -> None:
-        self.build.runtime.run(["buildah", *arguments])
+        An earlier image of that name goes, unless a container still uses it.
+        """
+        runtime, reference = self.build.runtime, self.build.reference
+        earlier = image_id(runtime, reference)
+        options = ["--format", "docker", "--timestamp", str(self.build.epoch)]
+        self._buildah("commit", *options, self.name, reference)
+        if earlier and earlier != image_id(runtime, reference):
+            with suppress(ContainerRuntimeError):
+                runtime.run([runtime.podman, "rmi", earlier])
+
+    def _buildah(self, *arguments: str) -> str:
+        return self.build.runtime.run(["buildah", *arguments]).stdout
 
 
 def labels_of(runtime: ContainerRuntime, reference: str) -> dict[str, str]:
     """All labels of an image in local storage; empty when it is not there."""
+    return (_inspect(runtime, reference) or {}).get("Labels") or {}
+
+
+def image_id(runtime: ContainerRuntime, reference: str) -> str:
+    """Id of an image in local storage: the hash of its configuration; empty if not there."""
+    return (_inspect(runtime, reference) or {}).get("Id", "")
+
+
+def export_archive(runtime: ContainerRuntime, reference: str, target: Path) -> None:
+    """Write an image from local storage as an OCI archive, a tar file.
+
+    The OCI format has no health check: what loads the archive does not get one.
+    """
+    target.unlink(missing_ok=True)
+    runtime.run(
+        [runtime.podman, "save", "--format", "oci-archive", "--output", str(target), reference]
+    )
+
+
+def _inspect(runtime: ContainerRuntime, reference: str) -> dict[str, Any] | None:
     done = subprocess.run(
         [runtime.podman, "image", "inspect", reference],
         env=runtime.environment,
@@ -101,6 +111,4 @@ def labels_of(runtime: ContainerRuntime, reference: str) -> dict[str, str]:
         capture_output=True,
         check=False,
     )
-    if done.returncode:
-        return {}
-    return json.loads(done.stdout)[0].get("Labels") or {}
+    return json.loads(done.stdout)[0] if done.returncode == 0 else None

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from sluice_dist.container_runtime import ContainerRuntime
 from sluice_dist.images import machine_apt, sbom
-from sluice_dist.images.buildah import ImageBuild, folder_sha256
+from sluice_dist.images.buildah import ImageBuild
+from sluice_dist.reproducible import folder_sha256
 
 REPOSITORY = "localhost/sluice/node"
 RECIPE_LABEL = "dev.sluice.recipe.sha256"
@@ -91,6 +92,7 @@ def make_rootfs(recipe: NodeRecipe, target: Path, epoch: int) -> None:
     acquire.write_text(machine_apt.acquire_configuration())
     files = target.with_suffix(".files.tar")
     files.write_bytes(tar_of_folder(recipe.folder / "rootfs", epoch))
+    # Kept in the image: nodes install packages by the same route as this machine.
     settings_in_root = "/etc/apt/apt.conf.d/00build-machine"
     enable = " ".join(recipe.enabled_units)
     mask = " ".join(recipe.masked_units)
@@ -103,7 +105,6 @@ def make_rootfs(recipe: NodeRecipe, target: Path, epoch: int) -> None:
     command += [f"--customize-hook=tar-in {files} /"]
     command += [f'--customize-hook=chroot "$1" systemctl enable {enable}']
     command += [f'--customize-hook=chroot "$1" systemctl mask {mask}']
-    command += [f'--customize-hook=rm "$1"{settings_in_root}']
     command += [f"--customize-hook={FORGET_IDENTITY}", f"--customize-hook={FORGET_BUILD}"]
     command += [recipe.suite, str(target), *machine_apt.source_lines(recipe.suite)]
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SOURCE_DATE_EPOCH": str(epoch)}

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from email.parser import Parser
 from pathlib import Path
 
+from sluice_dist.release import Release
+
 FOLDER_IN_IMAGE = "/usr/share/sluice/sbom"
 NAMESPACE = "https://sluice.dev/spdx"
 DPKG_STATUS = "var/lib/dpkg/status"
@@ -58,15 +60,47 @@ def debian_components(status: str) -> list[Component]:
             fields["Version"],
             fields["Architecture"],
         )
+        vendor = "sluice" if package.startswith("sluice-") else "debian"
         found.append(
             Component(
                 name=package,
                 version=version,
-                purl=f"pkg:deb/debian/{package}@{version}?arch={architecture}",
+                purl=f"pkg:deb/{vendor}/{package}@{version}?arch={architecture}",
                 supplier=f"Organization: {fields['Maintainer']}",
             )
         )
     return sorted(found, key=lambda component: component.name)
+
+
+def of_release(release: Release) -> list[Component]:
+    """What a release is made from: upstream's source, the series and the plug-in."""
+    upstream = release.upstream
+    place = next((place["url"] for place in upstream.sources if "url" in place), "NOASSERTION")
+    made_from = [
+        Component(
+            name=upstream.name,
+            version=upstream.version,
+            purl=f"pkg:generic/{upstream.name}@{upstream.version}",
+            sha256=upstream.sha256,
+            download_location=place,
+            licence=upstream.licence,
+            comment=f"source archive {upstream.archive}",
+        )
+    ]
+    if release.series:
+        names = ", ".join(patch.name for patch in release.series)
+        made_from += [
+            _own_part(release, "series", release.series_sha256, upstream.licence, names),
+            _own_part(release, "plugin", release.plugin_sha256, "Apache-2.0", "source files"),
+        ]
+    return made_from
+
+
+def _own_part(release: Release, part: str, sha256: str, licence: str, content: str) -> Component:
+    name = f"sluice-{release.store}-{part}"
+    comment = f"{content}; the checksum is label dev.sluice.{part}.sha256 of `sluice-dist show`"
+    purl = f"pkg:generic/{name}@{release.version}"
+    return Component(name, release.version, purl, sha256=sha256, licence=licence, comment=comment)
 
 
 def document(name: str, components: list[Component], epoch: int) -> str:

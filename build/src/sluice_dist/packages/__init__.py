@@ -1,0 +1,1 @@
+"""Debian packages: templates, what goes into them, and the build."""

@@ -1,0 +1,183 @@
+"""Build the Debian packages of a release with debhelper, the same bytes from the same input."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from pathlib import Path
+
+from sluice_dist.errors import DistError
+from sluice_dist.packages.content import lay_out, source_file
+from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
+from sluice_dist.release import Release
+from sluice_dist.reproducible import folder_sha256, source_date_epoch
+
+MAINTAINER = "Sluice maintainers <maintainers@sluice.dev>"
+VARIANT_TITLES = {"patched": "with hook points", "stock": "as released"}
+VARIANT_DESCRIPTIONS = {
+    "patched": (
+        "It carries hook points with which a plug-in programs background work; with\n"
+        " no plug-in loaded it behaves as upstream does."
+    ),
+    "stock": (
+        "It is built from the unchanged source, by the same recipe as the variant with\n"
+        " hook points, so that the two can be compared."
+    ),
+}
+
+
+def package_name(release: Release) -> str:
+    """Name of the store's package."""
+    return f"sluice-{release.store}-{release.label}"
+
+
+def package_names(release: Release) -> list[str]:
+    """Names of all packages of the release, the store's first."""
+    name = package_name(release)
+    return [name, f"{name}-plugin"] if has_plugin(release) else [name]
+
+
+def has_plugin(release: Release) -> bool:
+    """Whether the release has a package of its plug-in: never for stock."""
+    templates = template_folders(release)[1]
+    return release.variant == "patched" and (templates / PLUGIN_CONTROL).exists()
+
+
+def template_folders(release: Release) -> list[Path]:
+    """The common templates, then the store's."""
+    layout = release.layout
+    return [layout.root / "build" / "packaging" / "debian", layout.recipe(release.store) / "debian"]
+
+
+def package_inputs(release: Release) -> list[Path]:
+    """Folders of the checkout that decide what is in the packages."""
+    common = template_folders(release)[0]
+    return [release.folder, release.plugin, release.layout.recipe(release.store), common]
+
+
+def debian_version(release: Release, epoch: int) -> str:
+    """Upstream's version and the build's time in UTC: a later build of a series is an upgrade."""
+    moment = datetime.fromtimestamp(epoch, UTC)
+    return f"{release.version}+sluice{moment:%Y%m%d%H%M%S}"
+
+
+def build_packages(
+    release: Release, rebuild: bool = False, check: Callable[[list[Path]], None] | None = None
+) -> list[Path]:
+    """Build and check unless nothing changed; gives the package files, the store's first.
+
+    `check` (default: `lint`) raises for packages that are not fit. Earlier packages of the same
+    names are replaced. Raises DistError if the store has no templates, is not compiled, or the
+    build or the check fails.
+    """
+    templates = template_folders(release)
+    if not templates[1].is_dir():
+        raise DistError(f"there is no {templates[1]}", "add the store's packaging templates there")
+    work = release.layout.work / "packaging" / release.store / release.label
+    stamp = work / "inputs.json"
+    epoch = source_date_epoch(release.layout.root, *package_inputs(release))
+    inputs = package_inputs_sha256(release, epoch)
+    existing = existing_packages(release)
+    if not rebuild and existing and stamp.exists() and stamp.read_text() == inputs:
+        return existing
+    shutil.rmtree(work, ignore_errors=True)
+    tree = work / "tree"
+    lay_out(release, tree, has_plugin(release))
+    render_folder(
+        templates,
+        tree / "debian",
+        template_values(release, epoch),
+        lambda path: source_file(release, path),
+        has_plugin(release),
+    )
+    _build(tree, epoch, work / "build.log")
+    shutil.rmtree(tree)
+    built = [next(work.glob(f"{name}_*.deb")) for name in package_names(release)]
+    (check or lint)(built)
+    published = [publish(package, release.layout.packages) for package in built]
+    stamp.write_text(inputs)
+    return published
+
+
+def existing_packages(release: Release) -> list[Path]:
+    """The release's package files, the store's first; empty unless there is one of each."""
+    folder = release.layout.packages
+    found = [list(folder.glob(f"{name}_*.deb")) for name in package_names(release)]
+    return [files[0] for files in found] if all(len(files) == 1 for files in found) else []
+
+
+def package_inputs_sha256(release: Release, epoch: int) -> str:
+    """Hash over what decides the packages' bytes: the staged files, templates and time stamp."""
+    folders = [release.stage, *template_folders(release)]
+    labels = json.dumps(release.labels(), sort_keys=True)
+    return hashlib.sha256(f"{folder_sha256(*folders)} {labels} {epoch}".encode()).hexdigest()
+
+
+def template_values(release: Release, epoch: int) -> dict[str, str]:
+    """Placeholders of the templates and their values."""
+    moment = datetime.fromtimestamp(epoch, UTC)
+    return {
+        "NAME": package_name(release),
+        "STORE": release.store,
+        "VERSION": release.version,
+        "PREFIX": str(release.prefix),
+        "DEBIAN_VERSION": debian_version(release, epoch),
+        "MAINTAINER": MAINTAINER,
+        "DATE": format_datetime(moment),
+        "SOURCE": f"{release.upstream.archive} (sha256 {release.upstream.sha256})",
+        "TITLE": f"{release.upstream.name} {release.version} {VARIANT_TITLES[release.variant]}.",
+        "CHANGES": changes(release),
+        "VARIANT_TITLE": VARIANT_TITLES[release.variant],
+        "VARIANT_DESCRIPTION": VARIANT_DESCRIPTIONS[release.variant],
+    }
+
+
+def changes(release: Release) -> str:
+    """Lines of the changelog: the source, then the patches."""
+    lines = [f"Source: {release.upstream.archive}, sha256", release.upstream.sha256]
+    text = "\n".join(
+        f"    {line}" if number else f"  * {line}" for number, line in enumerate(lines)
+    )
+    for patch in release.series:
+        text += f"\n  * Patch: {patch.name}"
+    return text
+
+
+def publish(package: Path, folder: Path) -> Path:
+    """Move the package to `folder`, where it takes the place of every other build of its name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = package.name.partition("_")[0]
+    for earlier in folder.glob(f"{name}_*.deb"):
+        earlier.unlink()
+    return package.replace(folder / package.name)
+
+
+def _build(tree: Path, epoch: int, log: Path) -> None:
+    command = ["dpkg-buildpackage", "--build=binary", "--no-sign", "--no-check-builddeps"]
+    # -j1: what the threads of dh_* write first must not decide the bytes.
+    command += ["--jobs=1"]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "LC_ALL": "C.UTF-8"}
+    with log.open("w") as output:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, stdout=output, stderr=output, check=False
+        )
+    if done.returncode != 0:
+        tail = "\n".join(f"  {line}" for line in log.read_text().splitlines()[-15:])
+        raise DistError(f"dpkg-buildpackage failed:\n{tail}", f"read {log}")
+
+
+def lint(packages: list[Path]) -> None:
+    """Run lintian; raises DistError with what it says if that is a warning or an error."""
+    command = ["lintian", "--fail-on", "error,warning", "--no-tag-display-limit"]
+    done = subprocess.run(
+        [*command, *map(str, packages)], text=True, capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        raise DistError(
+            f"lintian is not content:\n{done.stdout.strip() or done.stderr.strip()}",
+            "correct the templates; an override needs its reason as a comment",
+        )
