@@ -129,7 +129,7 @@ pace_nap_ms(PaceStretch *stretch, const PaceSample *sample)
 PaceStretch
 pace_glide(const PaceSample *start, int64_t time_room_us, uint64_t wal_room_bytes)
 {
-	PaceStretch stretch = {.mode = PACE_GLIDE, .start = *start};
+	PaceStretch stretch = {.mode = PACE_GLIDE,.start = *start};
 
 	stretch.duration_us = (1.0 - start->fraction) * time_room_us;
 	stretch.wal_room_bytes = (1.0 - GLIDE_WAL_MARGIN) * wal_room_bytes;
