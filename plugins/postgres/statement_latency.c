@@ -36,11 +36,24 @@
 #define EXECUTOR_RUN_ARGUMENTS queryDesc, direction, count, execute_once
 #endif
 
+#define UTILITY_PARAMETERS \
+	PlannedStmt *pstmt, const char *queryString, bool readOnlyTree, \
+	ProcessUtilityContext context, ParamListInfo params, \
+	QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc
+#define UTILITY_ARGUMENTS \
+	pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc
+
 static planner_hook_type prev_planner = NULL;
 static ExecutorStart_hook_type prev_ExecutorStart = NULL;
 static ExecutorRun_hook_type prev_ExecutorRun = NULL;
 static ExecutorFinish_hook_type prev_ExecutorFinish = NULL;
 static ProcessUtility_hook_type prev_ProcessUtility = NULL;
+
+/*
+ * The hooks below keep latency_nesting_level only while statements are measured,
+ * to cost nothing else: what is switched on in the middle of a statement has
+ * not seen that statement begin.
+ */
 
 /*
  * Is this the (last) plan of what the client sent as one statement?
@@ -104,10 +117,22 @@ class_of_statement(PlannedStmt *plan)
 }
 
 static PlannedStmt *
+plan_query(Query *parse, const char *query_string, int cursorOptions,
+		   ParamListInfo boundParams)
+{
+	if (prev_planner)
+		return prev_planner(parse, query_string, cursorOptions, boundParams);
+	return standard_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+static PlannedStmt *
 latency_planner(Query *parse, const char *query_string, int cursorOptions,
 				ParamListInfo boundParams)
 {
 	PlannedStmt *result;
+
+	if (!latency_is_measured())
+		return plan_query(parse, query_string, cursorOptions, boundParams);
 
 	if (latency_nesting_level == 0)
 		latency_note_planning();
@@ -116,10 +141,7 @@ latency_planner(Query *parse, const char *query_string, int cursorOptions,
 	latency_nesting_level++;
 	PG_TRY();
 	{
-		if (prev_planner)
-			result = prev_planner(parse, query_string, cursorOptions, boundParams);
-		else
-			result = standard_planner(parse, query_string, cursorOptions, boundParams);
+		result = plan_query(parse, query_string, cursorOptions, boundParams);
 	}
 	PG_FINALLY();
 	{
@@ -142,6 +164,15 @@ latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
 		standard_ExecutorStart(queryDesc, eflags);
 }
 
+static void
+run_executor(EXECUTOR_RUN_PARAMETERS)
+{
+	if (prev_ExecutorRun)
+		prev_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
+}
+
 /*
  * With the extended protocol, a SELECT's executor is shut down only when its
  * portal is, perhaps with the next statement.  So a SELECT ends here.
@@ -151,6 +182,12 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 {
 	bool		is_select = false;
 	bool		is_extended = queryDesc->dest->mydest != DestRemote;
+
+	if (!latency_is_measured())
+	{
+		run_executor(EXECUTOR_RUN_ARGUMENTS);
+		return;
+	}
 
 	if (is_client_statement(queryDesc->plannedstmt))
 	{
@@ -164,10 +201,7 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 	latency_nesting_level++;
 	PG_TRY();
 	{
-		if (prev_ExecutorRun)
-			prev_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
-		else
-			standard_ExecutorRun(EXECUTOR_RUN_ARGUMENTS);
+		run_executor(EXECUTOR_RUN_ARGUMENTS);
 	}
 	PG_FINALLY();
 	{
@@ -179,20 +213,32 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 		latency_end_statement(is_extended);
 }
 
+static void
+finish_executor(QueryDesc *queryDesc)
+{
+	if (prev_ExecutorFinish)
+		prev_ExecutorFinish(queryDesc);
+	else
+		standard_ExecutorFinish(queryDesc);
+}
+
 /* All but SELECT end here, after their AFTER triggers. */
 static void
 latency_ExecutorFinish(QueryDesc *queryDesc)
 {
-	bool		is_current = is_client_statement(queryDesc->plannedstmt) &&
-		latency_is_current(queryDesc);
+	bool		is_current = latency_is_current(queryDesc) &&
+		is_client_statement(queryDesc->plannedstmt);
+
+	if (!latency_is_measured())
+	{
+		finish_executor(queryDesc);
+		return;
+	}
 
 	latency_nesting_level++;
 	PG_TRY();
 	{
-		if (prev_ExecutorFinish)
-			prev_ExecutorFinish(queryDesc);
-		else
-			standard_ExecutorFinish(queryDesc);
+		finish_executor(queryDesc);
 	}
 	PG_FINALLY();
 	{
@@ -205,36 +251,40 @@ latency_ExecutorFinish(QueryDesc *queryDesc)
 }
 
 static void
-latency_ProcessUtility(PlannedStmt *pstmt, const char *queryString,
-					   bool readOnlyTree, ProcessUtilityContext context,
-					   ParamListInfo params, QueryEnvironment *queryEnv,
-					   DestReceiver *dest, QueryCompletion *qc)
+process_utility(UTILITY_PARAMETERS)
+{
+	if (prev_ProcessUtility)
+		prev_ProcessUtility(UTILITY_ARGUMENTS);
+	else
+		standard_ProcessUtility(UTILITY_ARGUMENTS);
+}
+
+static void
+latency_ProcessUtility(UTILITY_PARAMETERS)
 {
 	/* The statement may be freed with its transaction: copy what is needed. */
 	Node	   *statement = pstmt->utilityStmt;
 	bool		is_control = IsA(statement, TransactionStmt);
 	TransactionStmt control = {0};
-	bool		was_aborted = false;
+	bool		was_aborted = IsAbortedTransactionBlockState();
 	bool		is_client = is_client_statement(pstmt);
 	bool		is_extended = dest->mydest != DestRemote;
 
-	if (is_client)
+	if (!latency_is_measured())
 	{
-		if (is_control)
-			control = *(TransactionStmt *) statement;
-		was_aborted = IsAbortedTransactionBlockState();
-		latency_begin_statement(NULL, class_of_statement(pstmt));
+		process_utility(UTILITY_ARGUMENTS);
+		return;
 	}
+
+	if (is_control)
+		control = *(TransactionStmt *) statement;
+	if (is_client)
+		latency_begin_statement(NULL, class_of_statement(pstmt));
 
 	latency_nesting_level++;
 	PG_TRY();
 	{
-		if (prev_ProcessUtility)
-			prev_ProcessUtility(pstmt, queryString, readOnlyTree, context,
-								params, queryEnv, dest, qc);
-		else
-			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
-									params, queryEnv, dest, qc);
+		process_utility(UTILITY_ARGUMENTS);
 	}
 	PG_FINALLY();
 	{

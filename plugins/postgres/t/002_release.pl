@@ -14,6 +14,10 @@ use Test::More;
 use SluiceTest;
 
 my $node = SluiceTest::new_primary('primary');
+
+# Upstream's own pace is full speed then, so that only a lease can delay.
+$node->append_conf('postgresql.conf', 'checkpoint_completion_target = 0');
+$node->reload;
 $node->safe_psql('postgres', 'CREATE DATABASE doomed');
 
 SluiceTest::start_held($node);

@@ -20,7 +20,7 @@ my %values = (
 	text => [
 		'NULL', q{''}, q{'hold'}, q{'rate'}, q{'duration'}, q{'full'}, q{'stock'},
 		q{'glide'}, q{'HOLD'}, q{' hold'}, q{repeat('x', 63)}, q{repeat('x', 64)},
-		q{repeat('x', 1000000)}, q{E'\x01\n'}, q{'}; DROP'}, q{U&'\00e9\+01f600'}
+		q{repeat('x', 1000000)}, q{E'\x01\n'}, q{'a''b'}, q{U&'\00e9\+01f600'}
 	],
 	interval => [
 		'NULL', q{'0'}, q{'1 us'}, q{'1 ms'}, q{'1 s'}, q{'600 s'}, q{'600.000001 s'},

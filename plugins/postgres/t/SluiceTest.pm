@@ -32,6 +32,7 @@ bgwriter_lru_maxpages = 0
 autovacuum = off
 log_checkpoints = on
 fsync = on
+wal_keep_size = 1GB
 });
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION sluice');
