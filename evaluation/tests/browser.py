@@ -103,9 +103,12 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=media)
         self.call("Page.navigate", url=page.resolve().as_uri())
         self.evaluate(
-            """new Promise(done => { const decode = () => Promise.allSettled(
-                 [...document.images].map(i => i.decode())).then(() => done(true));
-               document.readyState === 'complete' ? decode() : addEventListener('load', decode); })"""
+            """new Promise(done => {
+                 const decode = () => Promise.allSettled([...document.images].map(i => i.decode()))
+                   .then(() => done(true));
+                 if (document.readyState === 'complete') decode();
+                 else addEventListener('load', decode);
+               })"""
         )
 
     def evaluate(self, expression: str) -> Any:

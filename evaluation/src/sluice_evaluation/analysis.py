@@ -85,13 +85,21 @@ def ratio_text(estimate: RatioEstimate | None) -> str:
     """A ratio with its interval, as every table prints it."""
     if estimate is None:
         return "not measured"
+    ratio, low, high = map(significant, (estimate.ratio, estimate.lower, estimate.upper))
     if estimate.shape is Shape.UNBOUNDED:
-        return f"{estimate.ratio:.3g} (interval unbounded)"
-    low, high = f"{estimate.lower:.3g}", f"{estimate.upper:.3g}"
+        return f"{ratio} (interval unbounded)"
     if estimate.shape is Shape.EXCLUSIVE:
         outside = f"at most {low} or at least {high}" if estimate.lower > 0 else f"at least {high}"
-        return f"{estimate.ratio:.3g} (interval unbounded: {outside})"
-    return f"{estimate.ratio:.3g} ({low} to {high})"
+        return f"{ratio} (interval unbounded: {outside})"
+    return f"{ratio} ({low} to {high})"
+
+
+def significant(value: float) -> str:
+    """Three significant digits, without an exponent for everyday sizes."""
+    if value == 0 or not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    digits = max(0, 2 - int(f"{value:e}".partition("e")[2]))
+    return f"{value:,.{digits}f}"
 
 
 def caution_texts(cautions: Iterable[Caution]) -> list[str]:

@@ -25,6 +25,7 @@ class ClaimRow:
     id: str
     statement: str
     scope: dict[str, Any]
+    scope_text: str
     expected: dict[str, float]
     estimate: RatioEstimate | None
     command: str
@@ -58,11 +59,6 @@ class ClaimRow:
     def measured_text(self) -> str:
         """The ratio with its interval."""
         return ratio_text(self.estimate)
-
-    @property
-    def scope_text(self) -> str:
-        """Where the row holds."""
-        return f" [{', '.join(map(str, self.scope.values()))}]" if self.scope else ""
 
     @property
     def cost_text(self) -> str:
@@ -127,6 +123,7 @@ def _row(
         id=claim["id"],
         statement=claim["statement"],
         scope=scope,
+        scope_text=study.experiment.describe(scope),
         expected=claim["expected"],
         estimate=estimate,
         command=f"make evaluate EXPERIMENT={name} PROFILE={profile}",

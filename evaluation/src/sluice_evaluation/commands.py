@@ -105,7 +105,9 @@ def claims(options: argparse.Namespace) -> int:
         _print_json([row.as_dict() for row in rows])
         return 0
     for row in rows:
-        print(f"{row.status:8} {row.experiment} {row.profile}: {row.statement}{row.scope_text}")
+        print(f"{row.status:8} {row.experiment} {row.profile}: {row.statement}")
+        if row.scope_text:
+            print(f"         {row.scope_text}")
         print(f"         expected {row.expected_text}, measured {row.measured_text}")
         for caution in row.cautions:
             print(f"         note: {caution}")

@@ -66,6 +66,15 @@ class Experiment:
         """Factor values of the cells that others are divided by."""
         return self.profile(profile).get("baseline", self.document["baseline"])
 
+    def label(self, factor: str) -> str:
+        """What readers call a factor."""
+        factors = (f for stage in self.document["stages"] for f in stage["factors"])
+        return next((f["label"] for f in factors if f["name"] == factor), factor)
+
+    def describe(self, factors: dict[str, Any]) -> str:
+        """Factor values in words."""
+        return ", ".join(f"{self.label(name)} {value}" for name, value in factors.items())
+
     def published(self, identifier: str) -> dict[str, Any]:
         """A published figure by its id."""
         return next(p for p in self.document["published"] if p["id"] == identifier)
@@ -95,11 +104,13 @@ class Experiment:
         )
 
     def digest(self) -> str:
-        """SHA-256 over the document, independent of comments and layout of the file."""
-        text = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """SHA-256 over what runs depend on: texts, figures and claims may be mended later."""
+        kept = {k: v for k, v in self.document.items() if k not in _TOLD_AFTERWARDS}
+        text = json.dumps(kept, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+_TOLD_AFTERWARDS = {"title", "question", "published", "figures", "claims", "limitations"}
 _MERGED = {"variant", "workload", "device", "threads", "settings_from"}
 
 

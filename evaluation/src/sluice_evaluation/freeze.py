@@ -34,11 +34,18 @@ def settings_for(frozen: dict[str, Any], factors: dict[str, Any]) -> dict[str, A
 
 
 def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> dict[str, Any]:
-    """The best cell of the tuning stage for each value of `per`; EvaluationError when one lacks."""
+    """The best cell of the tuning stage for each value of `per`.
+
+    Cells whose runs all failed are left out; EvaluationError while others have not been run.
+    """
+    records = list(records)
     select = experiment.stage(TUNE)["select"]
     cells = {cell.id: cell for cell in experiment.cells(profile, TUNE)}
     values = _values(experiment, profile, records, select["metric"], cells)
-    if missing := sorted(set(cells) - set(values)):
+    failed = {
+        r.plan["cell"] for r in records if not r.complete and _is_tuning(r, experiment, profile)
+    }
+    if missing := sorted(set(cells) - set(values) - failed):
         raise EvaluationError(
             f"tuning is not finished: {len(missing)} of {len(cells)} cells have no complete run "
             f"({', '.join(missing[:3])}, ...); run the plan first"
@@ -69,14 +76,18 @@ def _values(
 ) -> dict[str, list[float]]:
     values = defaultdict(list)
     for record in records:
-        plan = record.plan
-        place = plan["experiment"], plan["profile"], plan["stage"]
-        if place != (experiment.name, profile, TUNE) or plan["cell"] not in cells:
+        if not _is_tuning(record, experiment, profile) or record.plan["cell"] not in cells:
             continue
         value = record.value(metric, experiment.document["latency"])
         if value is not None:
-            values[plan["cell"]].append(value)
+            values[record.plan["cell"]].append(value)
     return values
+
+
+def _is_tuning(record: Record, experiment: Experiment, profile: str) -> bool:
+    plan = record.plan
+    place = plan["experiment"], plan["profile"], plan["stage"]
+    return place == (experiment.name, profile, TUNE)
 
 
 def _choice(per: dict, ranked: list[tuple], experiment: Experiment, cells: dict) -> dict[str, Any]:

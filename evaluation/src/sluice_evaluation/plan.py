@@ -54,6 +54,48 @@ class State:
         return cls(complete, failed, statistics.median(lengths) if enough else None)
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a profile, with what its runs depend on."""
+
+    experiment: Experiment
+    profile: str
+    name: str
+    state: State
+    frozen: dict[str, Any] | None
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The profile's table."""
+        return self.experiment.profile(self.profile)
+
+    @property
+    def seed(self) -> int:
+        """Of the order of runs; told to load generators that take one."""
+        return self.table["seed"] + self.experiment.stage(self.name).get("seed_offset", 0)
+
+    @property
+    def waits_for_freeze(self) -> bool:
+        """Tuning that is done waits for `sluice-evaluation freeze` before anything is measured."""
+        return self.name == TUNE and self.frozen is None
+
+    def open_blocks(self, maximum_attempts: int) -> list[list[dict[str, Any]]]:
+        """The runs that are left, block by block in shuffled order."""
+        blocks = []
+        for block in range(1, self.experiment.runs(self.profile, self.name) + 1):
+            cells = self.experiment.cells(self.profile, self.name)
+            order = random.Random(f"{self.experiment.name}/{self.name}/{self.seed}/{block}")
+            order.shuffle(cells)
+            attempts = {c.id: self.state.failed.get((c.id, block), 0) + 1 for c in cells}
+            blocks.append([
+                planned_run(self, cell, block, attempts[cell.id])
+                for cell in cells
+                if (cell.id, block) not in self.state.complete
+                and attempts[cell.id] <= maximum_attempts
+            ])  # fmt: skip
+        return blocks
+
+
 def make_plan(
     experiment: Experiment,
     profile: str,
@@ -69,55 +111,31 @@ def make_plan(
     table = experiment.profile(profile)
     state = State.of(records, experiment.name, profile)
     frozen = freeze.load(results, experiment.name, profile)
-    for stage in experiment.stage_names(profile):
-        blocks = _open_blocks(experiment, profile, stage, state, frozen, maximum_attempts)
-        needs_freeze = stage == TUNE and frozen is None
-        if any(blocks) or needs_freeze or stage == MEASURE:
+    for name in experiment.stage_names(profile):
+        stage = Stage(experiment, profile, name, state, frozen)
+        blocks = stage.open_blocks(maximum_attempts)
+        if any(blocks) or stage.waits_for_freeze or name == MEASURE:
             break
-    kept = _within_budget(blocks, table, state, budget_seconds)
-    runs = [run for block in kept for run in block]
+    runs = [run for block in _within_budget(blocks, table, budget_seconds) for run in block]
     return {
         "experiment": experiment.name,
         "profile": profile,
-        "stage": stage,
+        "stage": stage.name,
         "experiment_sha256": experiment.digest(),
-        # Tuning that is done waits for `sluice-evaluation freeze` before anything is measured.
-        "freeze_after": needs_freeze,
+        "freeze_after": stage.waits_for_freeze and len(runs) == sum(map(len, blocks)),
         "runs_left_in_stage": sum(map(len, blocks)),
-        "runs_given_up": sum(n >= maximum_attempts for n in state.failed.values()),
+        "runs_given_up": sum(
+            key not in state.complete and attempts >= maximum_attempts
+            for key, attempts in state.failed.items()
+        ),
         "estimated_seconds": round(_seconds(runs) + _load_seconds(runs, table), 1),
         "disk_bytes": table["estimate"]["disk_bytes"],
         "runs": runs,
     }
 
 
-def _open_blocks(
-    experiment: Experiment,
-    profile: str,
-    stage: str,
-    state: State,
-    frozen: dict[str, Any] | None,
-    maximum_attempts: int,
-) -> list[list[dict[str, Any]]]:
-    seed = experiment.profile(profile)["seed"] + experiment.stage(stage).get("seed_offset", 0)
-    blocks = []
-    for block in range(1, experiment.runs(profile, stage) + 1):
-        cells = experiment.cells(profile, stage)
-        random.Random(f"{experiment.name}/{stage}/{seed}/{block}").shuffle(cells)
-        runs = []
-        for cell in cells:
-            attempt = state.failed.get((cell.id, block), 0) + 1
-            if (cell.id, block) in state.complete or attempt > maximum_attempts:
-                continue
-            runs.append(
-                planned_run(experiment, profile, stage, cell, block, attempt, seed, state, frozen)
-            )
-        blocks.append(runs)
-    return blocks
-
-
 def _within_budget(
-    blocks: list[list[dict]], table: dict, state: State, budget_seconds: float | None
+    blocks: list[list[dict]], table: dict, budget_seconds: float | None
 ) -> list[list[dict]]:
     if budget_seconds is None:
         return blocks
@@ -143,28 +161,19 @@ def _load_seconds(runs: list[dict], table: dict) -> float:
     )
 
 
-def planned_run(
-    experiment: Experiment,
-    profile: str,
-    stage: str,
-    cell: Cell,
-    block: int,
-    attempt: int,
-    seed: int,
-    state: State,
-    frozen: dict[str, Any] | None,
-) -> dict[str, Any]:
+def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str, Any]:
     """Everything that a runner needs to know of one run."""
-    document, table = experiment.document, experiment.profile(profile)
-    shift = experiment.stage(stage).get("burst_shift_seconds", 0.0)
-    timing = table["phases"]
-    end = timing["warm_up_seconds"] + timing["normal_seconds"]
-    windows = _burst_windows(_load_of(table, cell.device), timing, shift)
+    document, table = stage.experiment.document, stage.table
+    timing, load = table["phases"], _load_of(table, cell.device)
+    warm_up = float(timing["warm_up_seconds"])
+    end = warm_up + timing["normal_seconds"]
+    shift = stage.experiment.stage(stage.name).get("burst_shift_seconds", 0.0)
+    windows = _burst_windows(load, timing, shift)
     device = document["devices"][cell.device]
     run = {
-        "experiment": experiment.name,
-        "profile": profile,
-        "stage": stage,
+        "experiment": stage.experiment.name,
+        "profile": stage.profile,
+        "stage": stage.name,
         "store": document["store"],
         "version": document["version"],
         "cell": cell.id,
@@ -172,40 +181,28 @@ def planned_run(
         "run": block,
         "block": block,
         "attempt": attempt,
-        "seed": seed,
+        "seed": stage.seed,
         "variant": cell.variant,
-        "settings": _settings(cell, frozen),
-        "device": {
-            "name": cell.device,
-            "model": device["model"],
-            "parameters": device["parameters"],
-        },
+        "settings": _settings(cell, stage.frozen),
+        "device": {"name": cell.device, **{k: device[k] for k in ("model", "parameters")}},
         "workload": cell.workload,
         "operations": document["workloads"][cell.workload]["operations"],
         "data": table["data"],
-        "clients": _clients(_load_of(table, cell.device), cell, windows, document, end),
+        "clients": _clients(load, cell, windows, document, end),
         "orders": _orders(cell, device, windows),
         "phases": [
-            {
-                "name": "warm-up",
-                "start_seconds": 0.0,
-                "end_seconds": float(timing["warm_up_seconds"]),
-            },
-            {
-                "name": "normal",
-                "start_seconds": float(timing["warm_up_seconds"]),
-                "end_seconds": float(end),
-            },
+            {"name": "warm-up", "start_seconds": 0.0, "end_seconds": warm_up},
+            {"name": "normal", "start_seconds": warm_up, "end_seconds": end},
         ],
         "windows": windows,
         "measure": document["measure"],
         "settle_seconds": timing["settle_seconds"],
         "cool_down_seconds": timing["cool_down_seconds"],
-        "duration_seconds": float(end + CLIENT_MARGIN_SECONDS),
+        "duration_seconds": end + CLIENT_MARGIN_SECONDS,
     }
-    run["result_directory"] = str(result_directory(run, failed=False))
     guess = sum(timing.values()) + table["estimate"]["overhead_seconds"]
-    run["estimated_seconds"] = round(state.run_seconds or guess, 1)
+    run["result_directory"] = str(result_directory(run, failed=False))
+    run["estimated_seconds"] = round(stage.state.run_seconds or guess, 1)
     return run
 
 

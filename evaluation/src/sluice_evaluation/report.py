@@ -20,6 +20,7 @@ from sluice_evaluation.analysis import (
     Study,
     caution_texts,
     ratio_text,
+    significant,
     studies,
 )
 from sluice_evaluation.claims import ClaimRow, claim_rows
@@ -52,6 +53,7 @@ class Section:
     study: Study
     anchor: str
     factors: list[str]
+    common: str
     rows: list[Row]
     drawings: list[Drawing]
     claims: list[ClaimRow]
@@ -73,6 +75,8 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
     known = experiments_module.load_all(experiments)
     members = records.load_all(results)
     sections = [_section(study, results, output) for study in studies(members, known)]
+    # What is meant as a result comes before what only shows that everything works.
+    sections.sort(key=lambda section: section.study.profile == "smoke")
     page = _render(sections, members, known)
     output.mkdir(parents=True, exist_ok=True)
     figures = output / "figures"
@@ -93,7 +97,11 @@ def _render(sections: list[Section], members: list[Record], known: dict[str, Exp
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"citation": citation, "heading": extra_heading}
+    environment.filters |= {
+        "citation": citation,
+        "heading": extra_heading,
+        "metric": metric_name,
+    }
     text = environment.get_template("report.html.j2").render(
         sections=sections,
         record_count=len(members),
@@ -102,7 +110,7 @@ def _render(sections: list[Section], members: list[Record], known: dict[str, Exp
         machines=_machines(members),
         software=_software(members),
         cautions=list(CAUTION_TEXT.values()),
-        documents=list({s.study.experiment.name: s.study.experiment.document for s in sections}.values()),
+        documents=list({s.title: s.study.experiment.document for s in sections}.values()),
         waiting=sorted(set(known) - {s.study.experiment.name for s in sections}),
         style=jinja2.PackageLoader("sluice_evaluation", "templates")
         .get_source(environment, "report.css")[0],
@@ -112,14 +120,16 @@ def _render(sections: list[Section], members: list[Record], known: dict[str, Exp
 
 def _section(study: Study, results: Path, output: Path) -> Section:
     document = study.experiment.document
-    stage = study.experiment.stage("measure")
+    names = study.cells[0].factors
+    shown = [n for n in names if len({cell.factors[n] for cell in study.cells}) > 1]
     extra = sorted({n for c in study.measured for r in c.complete for n in r.document["metrics"]})
     failed = [record for cell in (*study.tuning, *study.cells) for record in cell.failed]
     return Section(
         study=study,
         anchor=f"{document['name']}-{study.profile}",
-        factors=[factor["label"] for factor in stage["factors"]],
-        rows=[_row(study, cell, extra, output) for cell in study.cells],
+        factors=[study.experiment.label(name) for name in shown],
+        common=study.experiment.describe({n: names[n] for n in names if n not in shown}),
+        rows=[_row(study, cell, shown, extra, output) for cell in study.cells],
         drawings=list(draw_all(study)),
         claims=claim_rows(study),
         extra_metrics=extra,
@@ -128,14 +138,14 @@ def _section(study: Study, results: Path, output: Path) -> Section:
     )
 
 
-def _row(study: Study, cell: CellRuns, extra: list[str], output: Path) -> Row:
+def _row(study: Study, cell: CellRuns, shown: list[str], extra: list[str], output: Path) -> Row:
     metrics = [metric for _, metric in _LATENCIES]
     ratios = [study.ratio(cell, metric) for metric in metrics]
     cautions = dict.fromkeys(c for ratio in ratios if ratio for c in ratio.warnings)
     cautions |= dict.fromkeys(cell.cautions)
     planned = study.experiment.runs(study.profile, "measure")
     return Row(
-        names=[str(value) for value in cell.factors.values()],
+        names=[str(cell.factors[name]) for name in shown],
         runs=f"{len(cell.complete)} of {planned}",
         values=[
             *(mean_text(cell.mean(metric), 1000, "ms") for metric in metrics),
@@ -159,14 +169,6 @@ def mean_text(estimate: MeanEstimate | None, factor: float, unit: str) -> str:
     return f"{mean} ± {(estimate.upper - estimate.mean) * factor:.2g} {unit}"
 
 
-def significant(value: float) -> str:
-    """Three significant digits, without an exponent for everyday sizes."""
-    if value == 0 or not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.3g}"
-    digits = max(0, 2 - int(f"{value:e}".partition("e")[2]))
-    return f"{value:,.{digits}f}"
-
-
 def _extra_text(name: str, estimate: MeanEstimate | None) -> str:
     if estimate is None:
         return ""
@@ -185,6 +187,12 @@ def extra_heading(name: str) -> str:
     for suffix in ("_bytes_per_second", "_operations_per_second", "_bytes", "_seconds", "_count"):
         name = name.removesuffix(suffix)
     return name.replace("_", " ")
+
+
+def metric_name(metric: str) -> str:
+    """A metric in words."""
+    words = {"latency_mean_seconds": "mean latency", "latency_p99_seconds": "99th percentile"}
+    return words.get(metric, extra_heading(metric))
 
 
 def _link(record: Record, output: Path) -> str:

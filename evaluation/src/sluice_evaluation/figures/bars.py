@@ -16,6 +16,8 @@ from sluice_evaluation.inference import RatioEstimate, Shape, Verdict
 PANEL_HEIGHT_INCHES = 2.1
 # Room above the bars for the marks.
 HEADROOM = 1.15
+# So many bars leave room for their figures.
+FEW_BARS = 4
 
 
 def prepare(
@@ -75,7 +77,7 @@ def _panel_text(study: Study, name: str, cell: CellRuns) -> str:
     value = cell.factors[name]
     if name == "threads":
         return f"{value} thread" + ("" if value == 1 else "s")
-    return f"{name} {value}"
+    return f"{study.experiment.label(name)} {value}"
 
 
 def _texts(bars: list[_Bar]) -> list[tuple[str, str]]:
@@ -107,6 +109,9 @@ def _paint(
         axes.set_visible(False)
     for axes in grid[:, 0]:
         axes.set_ylabel("ratio to baseline")
+    if len(figure["bars"]) > 1:
+        for axes in grid[-1, :]:
+            axes.set_xlabel(study.experiment.label(figure["bars"][-1]))
     _legend(drawn, theme, form, study, figure, hues, limit)
     return drawn
 
@@ -130,7 +135,7 @@ def _panel(
             place, bar.height, 0.72, color=theme.neutral if bar.is_baseline else colour,
             hatch="////" if bar.is_baseline else None, edgecolor=theme.text, linewidth=0.0,
         )  # fmt: skip
-        _interval(axes, theme, place, bar, ceiling)
+        _interval(axes, theme, place, bar, ceiling, len(bars) <= FEW_BARS)
     axes.set_xticks(range(len(bars)), [_tick(bar, form) for bar in bars])
     axes.tick_params(axis="x", length=0)
 
@@ -141,7 +146,17 @@ def _tick(bar: _Bar, form: Format) -> str:
     return text.replace(", ", ",\n")
 
 
-def _interval(axes: Axes, theme: Theme, place: int, bar: _Bar, ceiling: float) -> None:
+def _mark(estimate: RatioEstimate, few: bool) -> str:
+    """`~` where nothing is shown, and the ratio itself where there is room for it."""
+    words = ["~"] if estimate.verdict is Verdict.NOTHING_SHOWN else []
+    if few:
+        words.append(f"{estimate.ratio:.2f}")
+    if estimate.shape is not Shape.BOUNDED:
+        words.append("unbounded")
+    return " ".join(words)
+
+
+def _interval(axes: Axes, theme: Theme, place: int, bar: _Bar, ceiling: float, few: bool) -> None:
     if bar.is_baseline:
         return
     estimate = bar.estimate
@@ -152,8 +167,7 @@ def _interval(axes: Axes, theme: Theme, place: int, bar: _Bar, ceiling: float) -
         for end in (low, high):
             axes.plot([place - 0.12, place + 0.12], [end, end], color=theme.text, linewidth=1.1)
         mark_at = high
-    if estimate.verdict is Verdict.NOTHING_SHOWN:
-        text = "~" if estimate.shape is Shape.BOUNDED else "~ unbounded"
+    if text := _mark(estimate, few):
         axes.annotate(
             text, (place, min(mark_at, ceiling * 0.93)), xytext=(0, 2),
             textcoords="offset points", ha="center", va="bottom", fontweight="bold",
@@ -164,14 +178,9 @@ def _legend(
     drawn: Figure, theme: Theme, form: Format, study: Study, figure: dict,
     hues: dict[str, str], limit: float | None,
 ) -> None:  # fmt: skip
-    labels = {
-        factor["name"]: factor["label"]
-        for stage in study.experiment.document["stages"]
-        for factor in stage["factors"]
-    }
     handles = []
     if len(figure["bars"]) > 1:
-        name = labels[figure["bars"][0]]
+        name = study.experiment.label(figure["bars"][0])
         handles = [Patch(color=colour, label=f"{name} {value}") for value, colour in hues.items()]
     handles.append(
         Patch(facecolor=theme.neutral, hatch="////", edgecolor=theme.text, linewidth=0.0,
@@ -184,5 +193,3 @@ def _legend(
         )  # fmt: skip
     columns = 4 if form.columns > 2 else 2
     drawn.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.4)
-    if len(figure["bars"]) > 1:
-        drawn.supxlabel(labels[figure["bars"][-1]], fontsize=form.font_points)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sluice_evaluation.analysis import CellRuns, Study
 from sluice_evaluation.figures.style import Format, Theme, canvas, soften
@@ -68,9 +69,11 @@ def prepare_time(
             axes.set_title(_name(figure, cell))
         for axes in list(grid.flat)[len(cells) :]:
             axes.set_visible(False)
-        drawn.supxlabel("seconds of the normal phase", fontsize=form.font_points)
-        drawn.supylabel("99th percentile (ms)", fontsize=form.font_points)
-        _shade_legend(drawn, theme, shaded)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("p99 (ms)")
+        for axes in grid[-1, :]:
+            axes.set_xlabel("seconds of the normal phase")
+        _legend(drawn, theme, shaded, 4 if form.columns > 2 else 2)
         return drawn
 
     return paint, f"99th percentile over time. {described}."
@@ -82,14 +85,14 @@ def _time_panel(
     soften(axes)
     _milliseconds(axes.yaxis, axes.set_yscale)
     first = cell.complete[0].document
-    start = next(p for p in first["phases"] if p["name"] == "normal")["start_seconds"]
-    end = next(p for p in first["phases"] if p["name"] == "normal")["end_seconds"]
+    normal = next(p for p in first["phases"] if p["name"] == "normal")
+    start, end = normal["start_seconds"], normal["end_seconds"]
     for event in first["events"]:
-        if event["kind"] in shaded:
-            left = max(event["start_seconds"], start) - start
-            right = min(event["end_seconds"], end) - start
-            if right > left:
-                axes.axvspan(left, right, color=_shade(theme, event["kind"]), linewidth=0, zorder=0)
+        left = max(event["start_seconds"], start) - start
+        right = min(event["end_seconds"], end) - start
+        if event["kind"] in shaded and right > left:
+            colour, top = _shade(theme, event["kind"], shaded)
+            axes.axvspan(left, right, ymax=top, color=colour, linewidth=0, zorder=0)
     colour = theme.series[index % len(theme.series)]
     for seconds, p99 in curves[1:]:
         axes.plot(seconds, p99 * MILLISECONDS, color=colour, linewidth=0.7, alpha=0.45)
@@ -98,18 +101,25 @@ def _time_panel(
     axes.set_xlim(0, end - start)
 
 
-def _shade(theme: Theme, kind: str) -> str:
-    return theme.burst if kind == "burst" else theme.checkpoint
+def _shade(theme: Theme, kind: str, shaded: list[str]) -> tuple[str, float]:
+    """Colour and height of a shade: beside others, checkpoints are a strip at the bottom."""
+    if kind == "burst":
+        return theme.burst, 1.0
+    return (theme.checkpoint, 1.0) if len(shaded) == 1 else (theme.muted, 0.045)
 
 
-def _shade_legend(drawn: Figure, theme: Theme, shaded: list[str]) -> None:
-    handles = [Patch(color=_shade(theme, kind), label=f"{kind}, run 1") for kind in shaded]
-    if handles:
-        drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+def _legend(drawn: Figure, theme: Theme, shaded: list[str], columns: int) -> None:
+    handles: list[Any] = [
+        Patch(color=_shade(theme, kind, shaded)[0], label=kind) for kind in shaded
+    ]
+    handles.append(Line2D([], [], color=theme.text, linewidth=1.7, label="run 1"))
+    handles.append(Line2D([], [], color=theme.text, linewidth=0.7, alpha=0.6, label="other runs"))
+    drawn.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
 
 
 def _milliseconds(axis: Any, set_scale: Callable[[str], None]) -> None:
     set_scale("log")
+    axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
