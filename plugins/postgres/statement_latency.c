@@ -50,12 +50,6 @@ static ExecutorFinish_hook_type prev_ExecutorFinish = NULL;
 static ProcessUtility_hook_type prev_ProcessUtility = NULL;
 
 /*
- * The hooks below keep latency_nesting_level only while statements are measured,
- * to cost nothing else: what is switched on in the middle of a statement has
- * not seen that statement begin.
- */
-
-/*
  * Is this the (last) plan of what the client sent as one statement?
  *
  * At nesting level 0 there are also the queries of deferred triggers, and of

@@ -14,9 +14,9 @@
 #include "statement_latency_store.h"
 
 /*
- * Planner, executor and utility calls that we are inside of, kept by the hooks.
- * It is 0 when a transaction callback is called for the client's own commit or
- * error, and not for that of a procedure.
+ * Planner, executor and utility calls that we are inside of, kept by the hooks
+ * while statements are measured.  It is 0 when a transaction callback is called
+ * for the client's own commit or error, and not for that of a procedure.
  */
 extern int	latency_nesting_level;
 
