@@ -19,18 +19,17 @@ def experiments():
     return experiment.load_all(EXPERIMENTS)
 
 
-def run_everything(chosen, profile: str, results: Path, scratch: Path, leave_out=()) -> None:
+def run_everything(chosen, profile: str, results: Path, scratch: Path) -> None:
     """Plan and record until nothing is left, freezing between the stages."""
     while True:
         made = plan.make_plan(chosen, profile, records.load_all(results), results)
         for planned in made["runs"]:
-            if (planned["cell"], planned["run"]) in leave_out:
-                continue
             raw = scratch / planned["result_directory"].replace("/", "-")
             assemble.record_run(made, planned, write_raw(planned, raw), results)
-        if not made["freeze_after"]:
+        if made["freeze_needed"]:
+            freeze.write(results, freeze.choose(chosen, profile, records.load_all(results)))
+        elif not made["runs"]:
             return
-        freeze.write(results, freeze.choose(chosen, profile, records.load_all(results)))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ A whole evaluation, as ansible/playbooks/evaluate.yml runs it:
   sluice-evaluation plan postgres-burst --profile small -o json > plan.json
   (for each run of the plan: bring up, load, drive, collect into a raw folder)
   sluice-evaluation record --plan plan.json --cell CELL --run N --raw RAW
-  sluice-evaluation freeze postgres-burst --profile small    (when the plan says freeze_after)
+  sluice-evaluation freeze postgres-burst --profile small    (when the plan says freeze_needed)
   sluice-evaluation check && sluice-evaluation report
 docs/evaluation.md defines the raw folder, the records and every number of the report.
 """

@@ -43,8 +43,8 @@ def plan(options: argparse.Namespace) -> int:
     )
     if made["runs_given_up"]:
         print(f"{made['runs_given_up']} runs given up after repeated failure")
-    if made["freeze_after"]:
-        print("then: sluice-evaluation freeze, and plan again")
+    if made["freeze_needed"]:
+        print("tuning is done: run sluice-evaluation freeze, and plan again")
     return 0
 
 

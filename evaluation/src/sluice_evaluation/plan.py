@@ -122,7 +122,7 @@ def make_plan(
         "profile": profile,
         "stage": stage.name,
         "experiment_sha256": experiment.digest(),
-        "freeze_after": stage.waits_for_freeze and len(runs) == sum(map(len, blocks)),
+        "freeze_needed": stage.waits_for_freeze and not any(blocks),
         "runs_left_in_stage": sum(map(len, blocks)),
         "runs_given_up": sum(
             key not in state.complete and attempts >= maximum_attempts

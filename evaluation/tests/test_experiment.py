@@ -1,0 +1,117 @@
+"""Experiments: the committed ones, and what is wrong with wrong ones."""
+
+import copy
+
+import pytest
+import yaml
+from conftest import EXPERIMENTS
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.experiment import load, matches
+
+
+def write(folder, document):
+    path = folder / f"{document['name']}.yml"
+    path.write_text(yaml.safe_dump(document))
+    return str(path)
+
+
+@pytest.fixture
+def document():
+    return yaml.safe_load((EXPERIMENTS / "postgres-checkpoint.yml").read_text())
+
+
+def test_checkpoint_has_the_published_factors(experiments):
+    cells = experiments["postgres-checkpoint"].cells("small", "measure")
+    assert len(cells) == 2 * 3 * 3 * 2
+    assert {c.factors["max_wal_size_megabytes"] for c in cells} == {128, 1024}
+    assert {c.factors["checkpoint_completion_target"] for c in cells} == {0.1, 0.5, 0.9}
+    assert {(c.workload, c.threads) for c in cells} == {(w, t) for w in "abf" for t in (1, 10)}
+
+
+def test_all_arms_of_the_burst_have_the_same_wal_bound(experiments):
+    chosen = experiments["postgres-burst"]
+    for profile in chosen.document["profiles"]:
+        cells = chosen.cells(profile, "measure")
+        assert len({cell.settings["max_wal_size"] for cell in cells}) == 1
+        assert {cell.settings.get("sluice.wal_bound", 0) for cell in cells} == {0}
+
+
+def test_the_tuned_arm_is_judged_at_another_phase_and_seed(experiments):
+    tune = experiments["postgres-burst"].stage("tune")
+    assert tune["seed_offset"] != 0 and tune["burst_shift_seconds"] != 0
+    names = {factor["name"] for factor in tune["factors"]}
+    assert names >= {"checkpoint_completion_target", "checkpoint_flush_after", "wal_init_zero"}
+
+
+@pytest.mark.parametrize("name", ["postgres-checkpoint", "postgres-burst"])
+@pytest.mark.parametrize("profile", ["smoke", "small", "paper"])
+def test_every_profile_has_at_least_four_runs_a_side(experiments, name, profile):
+    assert experiments[name].runs(profile, "measure") >= 4
+
+
+def test_profile_settings_override_the_experiments_and_levels_override_both(tmp_path, document):
+    document["settings"] |= {"a": 1, "b": 1, "max_wal_size": "1GB"}
+    document["profiles"]["small"]["settings"] = {"a": 2, "max_wal_size": "2GB"}
+    cell = load(write(tmp_path, document)).cells("small", "measure")[0]
+    assert (cell.settings["a"], cell.settings["b"]) == (2, 1)
+    assert cell.settings["max_wal_size"] == "128MB"
+
+
+def test_constraints_leave_cells_out(tmp_path, document):
+    document["stages"][0]["exclude"] = [{"workload": ["B"], "threads": [1]}]
+    cells = load(write(tmp_path, document)).cells("small", "measure")
+    assert len(cells) == 30
+    assert not any(matches(c.factors, {"workload": "B", "threads": 1}) for c in cells)
+
+
+def test_digest_is_of_what_runs_depend_on(tmp_path, document):
+    before = load(write(tmp_path, document)).digest()
+    told = copy.deepcopy(document) | {"title": "Another title", "limitations": []}
+    assert load(write(tmp_path, told)).digest() == before
+    document["profiles"]["small"]["phases"]["normal_seconds"] = 41
+    assert load(write(tmp_path, document)).digest() != before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("baseline"), "'baseline' is a required property"),
+        (lambda d: d["profiles"]["small"].update(runs=3), "3 is less than the minimum of 4"),
+        (lambda d: d.update(surprise=1), "'surprise' was unexpected"),
+        (lambda d: d.update(latency="intended"), "needs a load with target rates"),
+        (lambda d: d["claims"][0].update(published="nobody"), "published nobody is not listed"),
+        (lambda d: d["baseline"].update(max_wal_size_megabytes=5), "no cell is the baseline"),
+        (lambda d: d["profiles"]["smoke"]["only"].update(workload=["Z"]), "no cell is left"),
+        (
+            lambda d: d["stages"][0]["factors"][2]["levels"][0].update(workload="z"),
+            "workload z is not listed",
+        ),
+        (
+            lambda d: d["stages"][0]["factors"][2]["levels"][1].update(id="a"),
+            "two cells have the same id",
+        ),
+        (
+            lambda d: d["stages"][0]["factors"][2]["levels"][1].update(value="A"),
+            "two levels have the same value",
+        ),
+        (lambda d: d["stages"][0].pop("variant"), "no level sets what a cell needs"),
+    ],
+)
+def test_wrong_experiment_is_refused(tmp_path, document, change, message):
+    change(document)
+    with pytest.raises(EvaluationError, match=message):
+        load(write(tmp_path, document))
+
+
+def test_name_is_that_of_the_file(tmp_path, document):
+    path = tmp_path / "other.yml"
+    path.write_text(yaml.safe_dump(document))
+    with pytest.raises(EvaluationError, match="must be that of the file"):
+        load(str(path))
+
+
+def test_unknown_experiment_and_profile_name_what_there_is(experiments):
+    with pytest.raises(EvaluationError, match="postgres-burst, postgres-checkpoint"):
+        load("nothing", EXPERIMENTS)
+    with pytest.raises(EvaluationError, match="smoke, small"):
+        experiments["postgres-checkpoint"].profile("huge")

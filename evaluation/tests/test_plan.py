@@ -1,0 +1,154 @@
+"""Plans: order, blocks, budget, what is finished, failed and tuned."""
+
+import json
+
+import pytest
+from conftest import run_everything
+from sluice_evaluation import assemble, freeze, records
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.plan import find_run, make_plan
+from synthetic import write_raw
+
+
+@pytest.fixture
+def checkpoint(experiments):
+    return experiments["postgres-checkpoint"]
+
+
+@pytest.fixture
+def burst(experiments):
+    return experiments["postgres-burst"]
+
+
+def keys(plan):
+    return [(run["cell"], run["run"]) for run in plan["runs"]]
+
+
+def fail(plan, planned, raw, results):
+    raw.mkdir(parents=True)
+    times = {"started_at": "2020-01-01T00:00:00Z", "ended_at": "2020-01-01T00:00:09Z"}
+    (raw / "run.json").write_text(json.dumps(times))
+    return assemble.record_failure(plan, planned, raw, results, "start", "no space left")
+
+
+def test_each_block_holds_every_cell_once_in_an_order_of_its_own(checkpoint, tmp_path):
+    plan = make_plan(checkpoint, "small", [], tmp_path)
+    blocks = {}
+    for run in plan["runs"]:
+        blocks.setdefault(run["block"], []).append(run["cell"])
+    assert list(blocks) == [1, 2, 3, 4]
+    assert {frozenset(cells) for cells in blocks.values()} == {frozenset(blocks[1])}
+    assert len(set(map(tuple, blocks.values()))) == 4
+    assert make_plan(checkpoint, "small", [], tmp_path) == plan
+
+
+def test_small_fits_into_three_hours(experiments, tmp_path):
+    for chosen in experiments.values():
+        stages = chosen.stage_names("small")
+        table = chosen.profile("small")
+        each = sum(table["phases"].values()) + table["estimate"]["overhead_seconds"]
+        runs = sum(len(chosen.cells("small", s)) * chosen.runs("small", s) for s in stages)
+        assert runs * each + 4 * table["estimate"]["load_seconds"] <= 3 * 3600
+
+
+def test_budget_ends_at_a_block(checkpoint, tmp_path):
+    whole = make_plan(checkpoint, "small", [], tmp_path)
+    block = whole["runs"][0]["estimated_seconds"] * 36 + 60
+    for budget, runs in ((block - 1, 0), (block + 1, 36), (2 * block, 72), (9e9, 144)):
+        assert len(make_plan(checkpoint, "small", [], tmp_path, budget)["runs"]) == runs
+
+
+def test_finished_runs_are_left_out_and_failed_ones_tried_twice(checkpoint, tmp_path):
+    results = tmp_path / "results"
+    plan = make_plan(checkpoint, "smoke", [], results)
+    first, second = plan["runs"][:2]
+    assemble.record_run(plan, first, write_raw(first, tmp_path / "raw-1"), results)
+    fail(plan, second, tmp_path / "raw-2", results)
+    again = make_plan(checkpoint, "smoke", records.load_all(results), results)
+    assert keys(again) == keys(plan)[1:]
+    retried = find_run(again, second["cell"], second["run"])
+    assert retried["attempt"] == 2
+    written = fail(again, retried, tmp_path / "raw-3", results)
+    assert written.name == "01-failed-2"
+    last = make_plan(checkpoint, "smoke", records.load_all(results), results)
+    assert keys(last) == keys(plan)[2:] and last["runs_given_up"] == 1
+
+
+def test_own_runs_replace_the_estimate(checkpoint, smoke_results):
+    some = [
+        record
+        for record in records.load_all(smoke_results)
+        if record.plan["experiment"] == "postgres-checkpoint" and record.plan["run"] < 3
+    ]
+    plan = make_plan(checkpoint, "smoke", some, smoke_results)
+    # The synthetic runs last from 12 s before the origin to 5 s behind the clients.
+    assert {run["estimated_seconds"] for run in plan["runs"]} == {12 + 11 + 5}
+
+
+def test_nothing_is_left_when_all_is_done(burst, smoke_results):
+    plan = make_plan(burst, "smoke", records.load_all(smoke_results), smoke_results)
+    assert plan["runs"] == [] and not plan["freeze_needed"]
+
+
+def test_bursts_become_clients_and_orders(burst, tmp_path):
+    plan = make_plan(burst, "smoke", [], tmp_path)
+    run = next(run for run in plan["runs"] if run["factors"]["arm"] == "sluice")
+    warm_up = run["phases"][0]["end_seconds"]
+    load = burst.profile("smoke")["load"]["bursts"]
+    assert [w["start_seconds"] - warm_up for w in run["windows"]] == [3.0, 9.0]
+    assert [c["name"] for c in run["clients"]] == ["steady", "burst-1", "burst-2"]
+    assert run["clients"][1]["duration_seconds"] == load["duration_seconds"]
+    times = [order["at_seconds"] for order in run["orders"]]
+    assert times == sorted(times) and times[0] == 0.0
+    holds = [o["at_seconds"] for o in run["orders"] if "'hold'" in o["statement"]]
+    assert holds == [w["start_seconds"] for w in run["windows"]]
+    assert all("{" not in order["statement"] for order in run["orders"])
+
+
+def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
+    # Two cells for the grid and short runs keep this quick; the stages are the real ones.
+    profile = burst.profile("small")
+    monkeypatch.setitem(profile, "only", {"wal_init_zero": ["off"], "checkpoint_flush_after": ["0"],
+                                          "device": ["throttle"]})  # fmt: skip
+    monkeypatch.setitem(profile, "phases", profile["phases"] | {"normal_seconds": 30,
+                                                                "warm_up_seconds": 1})  # fmt: skip
+    results = tmp_path / "results"
+    plan = make_plan(burst, "small", [], results)
+    assert plan["stage"] == "tune" and len(plan["runs"]) == 3 and not plan["freeze_needed"]
+    with pytest.raises(EvaluationError, match="tuning is not finished"):
+        freeze.choose(burst, "small", [])
+    run_everything(burst, "small", results, tmp_path / "raw")
+    frozen = freeze.load(results, "postgres-burst", "small")
+    assert [choice["per"] for choice in frozen["choices"]] == [{"device": "throttle"}]
+    ranking = [entry["value"] for entry in frozen["choices"][0]["ranking"]]
+    assert ranking == sorted(ranking) and len(ranking) == 3
+    tuned = records.load(results / "postgres-burst/small/stocktuned_throttle/01/record.json")
+    assert tuned.plan["settings"].items() >= frozen["choices"][0]["settings"].items()
+    assert tuned.plan["windows"][0]["start_seconds"] == 1 + 15
+    tuning = records.load(next((results / "postgres-burst/small").glob("ct*/01/record.json")))
+    assert tuning.plan["windows"] == [] or tuning.plan["windows"][0]["start_seconds"] == 1 + 15 + 9
+    with pytest.raises(EvaluationError, match="frozen"):
+        freeze.write(results, frozen)
+
+
+def test_a_tuning_cell_that_failed_does_not_block(burst, tmp_path, monkeypatch):
+    profile = burst.profile("small")
+    monkeypatch.setitem(profile, "only", {"wal_init_zero": ["off"], "checkpoint_flush_after": ["0"],
+                                          "device": ["throttle"]})  # fmt: skip
+    monkeypatch.setitem(profile, "phases", profile["phases"] | {"normal_seconds": 5,
+                                                                "warm_up_seconds": 1})  # fmt: skip
+    results = tmp_path / "results"
+    plan = make_plan(burst, "small", [], results)
+    for number, planned in enumerate(plan["runs"]):
+        raw = tmp_path / f"raw-{number}"
+        if number == 0:
+            fail(plan, planned, raw, results)
+        else:
+            assemble.record_run(plan, planned, write_raw(planned, raw), results)
+    frozen = freeze.choose(burst, "small", records.load_all(results))
+    assert len(frozen["choices"][0]["ranking"]) == 2
+
+
+def test_a_run_that_the_plan_lacks_is_an_error(checkpoint, tmp_path):
+    with pytest.raises(EvaluationError, match="no run 9"):
+        find_run(make_plan(checkpoint, "smoke", [], tmp_path), "wal128_ct0.5_a_t10_throttle", 9)
