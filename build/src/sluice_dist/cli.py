@@ -4,6 +4,7 @@ import argparse
 import importlib
 import inspect
 import pkgutil
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +32,8 @@ EPILOG = "docs/sluice-dist.md has the patch format and the lint rules."
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 is success, 1 a failure that was reported, 2 wrong usage."""
+    # So that scripts that run in a process group of their own are ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     parsed = _parser().parse_args(arguments)
     try:
         return parsed.run(parsed, Layout.find(parsed.root))
