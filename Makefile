@@ -1,6 +1,6 @@
 # Each target is one command on a checkout that build/bootstrap has prepared.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all build package image up down evaluate report lint format \
+.PHONY: help demo test test-all build package image ycsb up down evaluate report lint format \
   requirements clean
 
 # Stores that have a patch series, and the settings of the targets that use the test bed.
@@ -43,6 +43,9 @@ image: bootstrap ## Make the image of the nodes, and those of every store, patch
 	sluice-dist image node
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist image "$$store" --variant "$$variant"; done; done
+
+ycsb: bootstrap ## Make the YCSB bundle
+	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml -DskipTests package
 
 up: bootstrap ## Bring up the test bed and install the stores on it
 	$(PLAYBOOK) playbooks/testbed.yml playbooks/site.yml
