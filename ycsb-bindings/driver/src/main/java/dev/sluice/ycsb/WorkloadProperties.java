@@ -16,8 +16,8 @@ final class WorkloadProperties {
   /** Phases of a target rate that repeat; see {@link TargetSchedule#parse}. */
   static final String TARGET_SCHEDULE = "sluice.target.schedule";
 
-  /** Seconds between two entries of the histogram logs. */
-  static final String INTERVAL_SECONDS = "sluice.interval.seconds";
+  /** Seconds between two entries of the histogram logs; the name is YCSB's. */
+  static final String INTERVAL_SECONDS = "status.interval";
 
   private WorkloadProperties() {}
 

@@ -69,7 +69,7 @@ class WorkloadPropertiesTest {
     "maxexecutiontime, -1",
     "target, 1.5",
     "operationcount, -1",
-    "sluice.interval.seconds, 0",
+    "status.interval, 0",
   })
   void wrongNumberIsNamed(String name, String value) {
     Properties properties = complete();
