@@ -1,0 +1,191 @@
+"""Cells, ratios and claims over synthetic records whose differences are known."""
+
+import dataclasses
+import json
+
+import pytest
+from conftest import EXPERIMENTS
+from sluice_evaluation import cli, records
+from sluice_evaluation.analysis import compare, ratio_text, significant, studies
+from sluice_evaluation.claims import claim_rows
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.inference import Caution, RatioEstimate, Shape, Verdict
+from synthetic import write_raw
+
+
+@pytest.fixture(scope="module")
+def loaded(smoke_results):
+    return records.load_all(smoke_results)
+
+
+@pytest.fixture
+def by_name(loaded, experiments):
+    return {study.experiment.name: study for study in studies(loaded, experiments)}
+
+
+def test_the_cell_that_is_slower_by_construction_is_shown_so(by_name):
+    study = by_name["postgres-burst"]
+    sluice = study.find({"arm": "sluice"})
+    assert study.ratio(sluice, "latency_p99_seconds").verdict is Verdict.LOWER
+    assert study.ratio(sluice, "latency_p50_seconds").verdict is Verdict.NOTHING_SHOWN
+    assert study.ratio(study.find({"arm": "stock 0.1"}), "latency_p99_seconds") is None
+
+
+def test_pairs_are_by_block(by_name):
+    study = by_name["postgres-burst"]
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    assert compare(sluice, stock, "latency_p99_seconds").paired
+    fewer = dataclasses.replace(sluice, complete=sluice.complete[:3])
+    estimate = compare(fewer, stock, "latency_p99_seconds")
+    assert not estimate.paired and estimate.verdict is Verdict.NOTHING_SHOWN
+    assert {Caution.UNPAIRED, Caution.FEW_RUNS} <= set(estimate.warnings)
+    assert compare(dataclasses.replace(sluice, complete=()), stock, "latency_p99_seconds") is None
+
+
+def altered(record, change):
+    document = json.loads(json.dumps(record.document))
+    change(document)
+    return dataclasses.replace(record, document=document)
+
+
+@pytest.mark.parametrize(
+    ("change", "caution"),
+    [
+        (lambda d: d["software"]["labels"].update(x="y"), Caution.MIXED_SOFTWARE),
+        (lambda d: d["results"].update(error_count=2), Caution.ERRORS),
+        (lambda d: d["environment"].update(kernel="other"), Caution.MIXED_ENVIRONMENT),
+    ],
+)
+def test_warnings_of_records_travel_with_the_ratio(by_name, change, caution):
+    study = by_name["postgres-burst"]
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    odd = dataclasses.replace(
+        sluice, complete=(altered(sluice.complete[0], change), *sluice.complete[1:])
+    )
+    assert caution not in compare(sluice, stock, "latency_p99_seconds").warnings
+    assert caution in compare(odd, stock, "latency_p99_seconds").warnings
+
+
+def test_failed_runs_are_told(by_name):
+    study = by_name["postgres-burst"]
+    cell = study.find({"arm": "sluice"})
+    assert Caution.FAILED_RUNS in dataclasses.replace(cell, failed=cell.complete[:1]).cautions
+
+
+def test_largest_ratio_is_widened_for_having_been_picked(by_name):
+    study = by_name["postgres-checkpoint"]
+    mean, p99 = claim_rows(study)
+    assert p99.scope["max_wal_size_megabytes"] == 128
+    assert Caution.SIMULTANEOUS in mean.estimate.warnings
+    # One candidate in this profile: nothing to widen for.
+    assert p99.estimate.confidence == pytest.approx(0.95)
+    assert p99.published["largest_ratio"] == 1.619
+
+
+def test_claims_of_the_burst_are_absent_without_their_cells(by_name):
+    rows = claim_rows(by_name["postgres-burst"])
+    assert {row.status for row in rows} == {"absent"} and len(rows) == 3
+    assert rows[0].as_dict()["measured"] is None
+
+
+def estimate(ratio, lower, upper, shape=Shape.BOUNDED, runs=4):
+    return RatioEstimate(ratio, lower, upper, shape, runs, runs, True, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "status"),
+    [
+        (estimate(0.2, 0.1, 0.3), {"max": 0.3333}, "met"),
+        (estimate(0.3, 0.2, 0.4), {"max": 0.3333}, "~"),
+        (estimate(0.5, 0.4, 0.6), {"max": 0.3333}, "missed"),
+        (estimate(1.5, 1.3, 1.7), {"min": 1.05}, "met"),
+        (estimate(1.0, 0.9, 1.04), {"min": 1.05}, "missed"),
+        (estimate(1.5, 1.3, 1.7), {"min": 1.0, "max": 1.6}, "~"),
+        (estimate(0.2, 0.1, 0.3, runs=3), {"max": 0.3333}, "~"),
+        (estimate(0.2, -9.0, 9.0, Shape.UNBOUNDED), {"max": 0.3333}, "~"),
+        (estimate(5.0, -9.0, 3.0, Shape.EXCLUSIVE), {"min": 1.0}, "~"),
+        (None, {"min": 1.0}, "absent"),
+    ],
+)
+def test_status_of_a_claim(by_name, made, expected, status):
+    row = claim_rows(by_name["postgres-burst"])[0]
+    assert dataclasses.replace(row, estimate=made, expected=expected).status == status
+
+
+def test_unbounded_intervals_are_said_in_words():
+    assert "unbounded" in ratio_text(estimate(2.0, -9.0, 9.0, Shape.UNBOUNDED))
+    assert ratio_text(estimate(5.0, -9.0, 3.0, Shape.EXCLUSIVE)).endswith("at least 3.00)")
+    assert "at most 0.500 or" in ratio_text(estimate(5.0, 0.5, 3.0, Shape.EXCLUSIVE))
+    assert ratio_text(None) == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.0, "1.00"), (0.19349, "0.193"), (12.345, "12.3"), (123.4, "123"), (12345.6, "12,346"),
+     (0.0, "0"), (1.2e-5, "1.2e-05"), (9.999, "10.00")],
+)  # fmt: skip
+def test_three_digits(value, text):
+    assert significant(value) == text
+
+
+def test_records_of_an_unknown_experiment_are_an_error(loaded):
+    with pytest.raises(EvaluationError, match="no such experiment"):
+        studies(loaded, {})
+
+
+def test_records_of_another_version_of_the_experiment_are_counted(loaded, experiments):
+    old = [altered(r, lambda d: d.update(experiment_sha256="0" * 64)) for r in loaded]
+    assert {study.outdated for study in studies(old, experiments)} == {8}
+
+
+def test_compare_two_folders(smoke_results, capsys):
+    folder = smoke_results / "postgres-burst/smoke"
+    arguments = ["compare", str(folder / "sluice_throttle"), str(folder / "stock0.1_throttle")]
+    assert cli.main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "latency_p99_seconds" in text and "lower" in text and "redo_seconds" in text
+    assert cli.main([*arguments, "-o", "json"]) == 0
+    rows = {row["metric"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["latency_p99_seconds"]["verdict"] == "lower"
+    assert cli.main(["compare", str(folder), str(folder)]) == 2
+    assert "holds no complete run" in capsys.readouterr().err
+
+
+def options(smoke_results):
+    return ["--results", str(smoke_results), "--experiments", str(EXPERIMENTS)]
+
+
+def test_claims_are_printed(smoke_results, capsys):
+    assert cli.main(["claims", *options(smoke_results)]) == 0
+    text = capsys.readouterr().out
+    assert "expected ratio at least 1.2, measured" in text
+    assert "make evaluate EXPERIMENT=postgres-burst PROFILE=smoke" in text
+    assert cli.main(["claims", *options(smoke_results), "-o", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {"claim", "command", "expected", "measured", "time_seconds", "disk_bytes"} <= set(
+        rows[0]
+    )
+
+
+def test_whole_way_by_commands(tmp_path, capsys):
+    results, saved = tmp_path / "results", tmp_path / "plan.json"
+    where = ["--results", str(results), "--experiments", str(EXPERIMENTS)]
+    plan_command = ["plan", "postgres-checkpoint", "--profile", "smoke", *where]
+    assert cli.main(plan_command) == 0
+    assert "8 of 8 runs left" in capsys.readouterr().out
+    assert cli.main([*plan_command, "-o", "json"]) == 0
+    saved.write_text(capsys.readouterr().out)
+    planned = json.loads(saved.read_text())["runs"][0]
+    raw = write_raw(planned, tmp_path / "raw")
+    record = ["record", "--plan", str(saved), "--cell", planned["cell"], "--run", "1",
+              "--raw", str(raw), "--results", str(results)]  # fmt: skip
+    assert cli.main(record) == 0
+    assert cli.main(record) == 2
+    assert "never overwritten" in capsys.readouterr().err
+    assert cli.main([*record, "--failed-step", "x"]) == 2
+    assert cli.main(["check", str(results)]) == 0
+    assert "1 passed, 0 failed" in capsys.readouterr().out
+    next(results.rglob("intervals.csv")).write_text("")
+    assert cli.main(["check", str(results)]) == 1
+    assert cli.main(["check", str(tmp_path / "none")]) == 2
+    assert cli.main(["freeze", "postgres-burst", "--profile", "small", *where]) == 2

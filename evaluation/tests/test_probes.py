@@ -1,0 +1,185 @@
+"""The programs that run on nodes, each also as a bare file without this package."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sluice_evaluation.probes import fingerprint, sampler, timeline
+from sluice_evaluation.schema import violations
+
+PROBES = Path(fingerprint.__file__).parent
+DEADLINE_SECONDS = 60
+
+
+def bare(name, *arguments, **options):
+    """Run a probe the way a node does: isolated, its own file alone."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(PROBES / f"{name}.py"), *arguments],
+        capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False, **options,
+    )  # fmt: skip
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_fingerprint_is_what_records_ask_for_and_names_nobody():
+    done = bare("fingerprint")
+    document = json.loads(done.stdout)
+    schema_errors = [v for v in violations({"environment": document}, "record") if "environ" in v]
+    assert not [v for v in schema_errors if "required" not in v]
+    assert document["cpu"]["count"] == os.cpu_count()
+    text = done.stdout.lower()
+    assert os.uname().nodename.lower() not in text
+    assert str(Path.home()) not in done.stdout
+
+
+def test_fingerprint_reads_the_kernels_files():
+    assert fingerprint.cpu_model("processor: 0\nmodel name\t: Some CPU @ 2 GHz\n") == (
+        "Some CPU @ 2 GHz"
+    )
+    assert fingerprint.memory_bytes("MemTotal:       1024 kB\n") == 1048576
+    assert fingerprint.operating_system('NAME="X"\nPRETTY_NAME="X 12"\n') == "X 12"
+
+
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [(["cgroup.controllers"], "v2"), (["unified/cgroup.controllers"], "hybrid"), ([], "v1")],
+)
+def test_control_group_version(tmp_path, files, version):
+    for name in files:
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert fingerprint.control_groups(tmp_path) == version
+
+
+def test_sample_reads_counters():
+    assert {n: v for _, n, v in sampler.cpu_samples("cpu 100 0 50 900 5 0 0 1\n", 100)} == {
+        "user_seconds": 1, "nice_seconds": 0, "system_seconds": 0.5, "idle_seconds": 9,
+        "iowait_seconds": 0.05, "irq_seconds": 0, "softirq_seconds": 0, "steal_seconds": 0.01,
+    }  # fmt: skip
+    disks = "   7  3 loop3 10 0 16 5 20 0 32 7 1 40 50 0 0 0 0\n 7 4 loop4 0 0 0 0 0 0 0 0 0 0 0\n"
+    values = {(s, n): v for s, n, v in sampler.disk_samples(disks)}
+    assert values["disk:loop3", "written_bytes"] == 32 * 512
+    assert values["disk:loop3", "busy_seconds"] == 0.04
+    assert values["disk:loop3", "in_flight_count"] == 1
+    assert not any(source == "disk:loop4" for source, _ in values)
+    assert list(sampler.pressure_samples("io", "some avg10=0.00 total=2500000\n")) == [
+        ("pressure:io", "some_seconds", 2.5)
+    ]
+    assert list(sampler.memory_samples("MemFree: 2 kB\nOther: 1 kB\n")) == [
+        ("memory", "mem_free_bytes", 2048)
+    ]
+
+
+def test_sample_of_control_groups_of_both_versions(tmp_path):
+    (tmp_path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
+    (tmp_path / "memory.current").write_text("4096\n")
+    (tmp_path / "cpuacct.usage").write_text("2000000000\n")
+    files = sampler.group_files([f"node={tmp_path}"])["node"]
+    found = [s for f in files for s in sampler.group_samples("node", f.name, f.read_text())]
+    assert sorted(found) == [
+        ("group:node", "cpu_seconds", 1.5),
+        ("group:node", "cpu_seconds", 2.0),
+        ("group:node", "memory_bytes", 4096),
+    ]
+    with pytest.raises(ValueError, match="NAME=PATH"):
+        sampler.group_files(["nonsense"])
+
+
+def test_sample_stops_after_its_rounds(tmp_path):
+    output = tmp_path / "samples.csv"
+    rounds = sampler.sample(output, 0.01, 0.05, {}, threading.Event())
+    lines = output.read_text().splitlines()
+    assert lines[0] == "epoch_seconds,source,name,value"
+    assert rounds == len({line.split(",")[0] for line in lines[1:]}) or rounds > 1
+    assert {line.split(",")[1] for line in lines[1:]} >= {"cpu", "memory"}
+
+
+def test_sample_ends_on_sigterm_and_never_overwrites(tmp_path):
+    output = tmp_path / "samples.csv"
+    command = [sys.executable, "-I", "-S", str(PROBES / "sampler.py"), "--interval", "0.05"]
+    process = subprocess.Popen([*command, "--output", str(output)])
+    wait_until(lambda: output.exists() and output.read_text().count("user_seconds") >= 2)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(DEADLINE_SECONDS) == 0
+    again = bare("sampler", "--output", str(output))
+    assert again.returncode == 2 and "exists" in again.stderr
+    wrong = bare("sampler", "--interval", "0", "--output", str(tmp_path / "x.csv"))
+    assert wrong.returncode == 2 and "--interval" in wrong.stderr
+
+
+def step(name, at_seconds, code, **more):
+    argv = [sys.executable, "-S", "-c", code]
+    return {"name": name, "kind": "client", "at_seconds": at_seconds, "argv": argv} | more
+
+
+def follow(tmp_path, *steps):
+    (tmp_path / "timeline.json").write_text(json.dumps({"steps": list(steps)}))
+    events = tmp_path / "events.jsonl"
+    done = bare("timeline", str(tmp_path / "timeline.json"), "--directory", str(tmp_path),
+                "--events", str(events))  # fmt: skip
+    lines = (
+        [json.loads(line) for line in events.read_text().splitlines()] if events.exists() else []
+    )
+    return done, lines
+
+
+def test_timeline_starts_steps_at_their_time_and_logs_them(tmp_path):
+    # The first step ends only when the second has written: they must overlap.
+    flag = tmp_path / "flag"
+    waiting = f"import os\nwhile not os.path.exists({str(flag)!r}): pass\nprint('first')"
+    done, lines = follow(
+        tmp_path,
+        step("second", 0.2, f"open({str(flag)!r}, 'w')"),
+        step("first", 0.0, waiting, output="out/first.txt", timeout_seconds=50),
+    )
+    assert done.returncode == 0, done.stderr
+    assert lines[0]["kind"] == "origin" and lines[0]["epoch_seconds"] > 1.6e9
+    logged = {line["name"]: line for line in lines[1:]}
+    assert logged["second"]["start_seconds"] >= 0.2
+    assert logged["first"]["start_seconds"] < logged["second"]["start_seconds"]
+    assert logged["first"]["end_seconds"] >= logged["second"]["start_seconds"]
+    assert (tmp_path / "out/first.txt").read_text() == "first\n"
+
+
+def test_timeline_says_which_step_failed(tmp_path):
+    done, lines = follow(tmp_path, step("good", 0, "pass"), step("bad", 0, "raise SystemExit(3)"))
+    assert done.returncode == 1
+    assert {line["name"]: line["exit_code"] for line in lines[1:]} == {"good": 0, "bad": 3}
+
+
+def test_timeline_ends_a_step_that_overruns(tmp_path):
+    endless = "import time\nwhile True: time.sleep(60)"
+    done, lines = follow(tmp_path, step("endless", 0, endless, timeout_seconds=0.2))
+    assert done.returncode == 1
+    assert lines[1]["timed_out"] and lines[1]["exit_code"] != 0
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, "at least one step"),
+        ({"steps": [{"name": "x", "kind": "client", "at_seconds": 0}]}, "lacks argv"),
+        ({"steps": [{"name": "x", "kind": "c", "at_seconds": 0, "argv": "ls"}]}, "list of words"),
+        ({"steps": [{"name": "x", "kind": "c", "at_seconds": -1, "argv": ["ls"]}]}, "negative"),
+    ],
+)
+def test_wrong_timeline_is_refused(document, message):
+    with pytest.raises(timeline.TimelineError, match=message):
+        timeline.check(document)
+
+
+def test_timeline_file_that_is_not_there(tmp_path):
+    done = bare("timeline", str(tmp_path / "none.json"), "--events", str(tmp_path / "e"))
+    assert done.returncode == 2 and "none.json" in done.stderr

@@ -1,0 +1,182 @@
+"""The report: same bytes from the same records, nothing hidden, nothing fetched."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import EXPERIMENTS
+from sluice_evaluation import assemble, cli, records, report
+from sluice_evaluation.figures.style import DARK, LIGHT
+
+VOID = {"meta", "link", "img", "source", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Tags with attributes, texts, and whether every tag is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.stack = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def links(self, attribute):
+        return [attrs[attribute] for _, attrs in self.tags if attrs.get(attribute)]
+
+
+@pytest.fixture(scope="module")
+def results(smoke_results, tmp_path_factory):
+    """The synthetic records with one failure added."""
+    folder = tmp_path_factory.mktemp("with-failure") / "results"
+    shutil.copytree(smoke_results, folder)
+    cell = folder / "postgres-checkpoint/smoke/wal128_ct0.5_a_t10_throttle"
+    planned = json.loads((cell / "01/record.json").read_text())["plan"]
+    raw = folder.parent / "raw"
+    raw.mkdir()
+    times = {"started_at": "2020-01-01T00:00:00Z", "ended_at": "2020-01-01T00:00:09Z"}
+    (raw / "run.json").write_text(json.dumps(times))
+    plan = {"experiment_sha256": "0" * 64}
+    assemble.record_failure(plan, planned, raw, folder, "start", "no <space> left")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def written(results):
+    return report.write(results, EXPERIMENTS, results / "report")
+
+
+@pytest.fixture(scope="module")
+def page(written):
+    return Page(written.read_text())
+
+
+def test_same_records_same_bytes(results, written, tmp_path, monkeypatch):
+    # Elsewhere, at another time zone, from a copy of the records: nothing may leak in.
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    copy = tmp_path / "another" / "results"
+    shutil.copytree(results, copy, ignore=shutil.ignore_patterns("report"))
+    again = report.write(copy, EXPERIMENTS, copy / "report")
+    first = {p.relative_to(written.parent): p for p in written.parent.rglob("*") if p.is_file()}
+    second = {p.relative_to(again.parent): p for p in again.parent.rglob("*") if p.is_file()}
+    assert first.keys() == second.keys() and len(first) > 30
+    differing = [str(k) for k in first if first[k].read_bytes() != second[k].read_bytes()]
+    assert differing == []
+
+
+def test_page_is_whole(page):
+    assert page.stack == []
+    assert len([tag for tag, _ in page.tags if tag == "h1"]) == 1
+    identifiers = page.links("id")
+    assert len(set(identifiers)) == len(identifiers)
+
+
+def test_links_and_images_are_there(written, page):
+    targets = page.links("href") + page.links("src") + page.links("srcset")
+    files = [t for t in targets if not t.startswith("#")]
+    assert len([t for t in files if t.endswith("record.json")]) == 17
+    assert [t for t in files if not (written.parent / t).is_file()] == []
+    anchors = {t[1:] for t in targets if t.startswith("#")}
+    assert anchors <= set(page.links("id"))
+
+
+def test_nothing_comes_from_a_network(written):
+    for path in written.parent.rglob("*"):
+        if path.is_file():
+            text = path.read_text()
+            assert "<script" not in text
+            # Names of XML vocabularies are not fetched.
+            fetched = re.findall(r"(?:src|href|url)\W{1,3}(https?://[^\"' )]+)", text)
+            assert [u for u in fetched if not u.startswith("http://www.w3.org/")] == []
+
+
+def test_every_image_has_words_and_both_appearances(page):
+    images = [attrs for tag, attrs in page.tags if tag == "img"]
+    assert images and all(len(i["alt"]) > 30 and i["width"] and i["height"] for i in images)
+    dark = [s for s in page.links("srcset") if "-dark" in s]
+    assert len(dark) == 2 * len(images)
+
+
+def test_claims_environment_labels_and_limitations_are_told(page, experiments):
+    text = " ".join(" ".join(page.texts).split())
+    assert "dev.sluice.series.sha256" in text and "Synthetic CPU" in text
+    for chosen in experiments.values():
+        for limitation in chosen.document["limitations"]:
+            assert limitation in text
+        for claim in chosen.document["claims"]:
+            assert claim["statement"][1:] in text
+    assert "means that nothing was shown" in text
+    assert "10.1109/SRDSW49218.2019.00009" in text
+    assert "make evaluate EXPERIMENT=postgres-checkpoint PROFILE=smoke" in text
+
+
+def test_failures_are_shown_and_escaped(written, page):
+    assert "no <space> left" in " ".join(page.texts)
+    assert "no &lt;space&gt; left" in written.read_text()
+
+
+def test_figures_hold_no_date_and_keep_letters_as_paths(written):
+    for path in (written.parent / "figures").glob("*.svg"):
+        text = path.read_text()
+        assert "<dc:date>" not in text and "<text" not in text
+        assert not re.search(r"[ \t]$", text, re.M)
+
+
+def test_no_records_give_a_page_that_says_so(tmp_path, capsys):
+    (tmp_path / "results").mkdir()
+    arguments = ["--results", str(tmp_path / "results"), "--experiments", str(EXPERIMENTS)]
+    assert cli.main(["report", *arguments, "--output", str(tmp_path / "page")]) == 0
+    assert "There are no records yet" in Path(capsys.readouterr().out.strip()).read_text()
+
+
+def test_a_record_that_is_wrong_stops_the_report(results, tmp_path, capsys):
+    copy = tmp_path / "results"
+    shutil.copytree(results, copy)
+    path = next(records.find(copy))
+    path.write_text(path.read_text().replace('"complete"', '"fine"'))
+    code = cli.main(["report", "--results", str(copy), "--experiments", str(EXPERIMENTS)])
+    assert code == 2 and "does not follow" in capsys.readouterr().err
+
+
+def test_old_figures_go_away(results, tmp_path):
+    output = tmp_path / "report"
+    report.write(tmp_path / "none", EXPERIMENTS, output)
+    stale = output / "figures" / "stale.svg"
+    stale.write_text("<svg/>")
+    report.write(tmp_path / "none", EXPERIMENTS, output)
+    assert not stale.exists()
+
+
+def test_texts_of_figures_stand_out_from_their_ground():
+    assert contrast(LIGHT.text, "#ffffff") > 7 and contrast(DARK.text, "#0d1117") > 7
+    for theme, ground in ((LIGHT, "#ffffff"), (DARK, "#0d1117")):
+        assert min(contrast(colour, ground) for colour in theme.series) > 3
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast ratio of WCAG 2.1."""
+    high, low = sorted(map(luminance, (first, second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_citation_is_one_line(experiments):
+    published = experiments["postgres-burst"].published("drss19-p99")
+    assert report.citation(published).startswith("Ricardo Macedo, Alberto Faria")
