@@ -69,3 +69,10 @@ def test_covered_block_is_a_step(block):
     covered = {STEPS[name].command for name in block.steps}
     bare = [line for line in command_lines(block) if line not in covered]
     assert not bare, f"{block.where}: no command of {block.steps} reads {bare}: {sorted(covered)}"
+
+
+def test_index_lists_every_page():
+    index = (TOP / "docs" / "README.md").read_text()
+    pages = [page.name for page in has_suffix(".md") if page.parent.name == "docs"]
+    unlisted = [name for name in pages if name != "README.md" and f"]({name})" not in index]
+    assert not unlisted, f"add to docs/README.md: {unlisted}"
