@@ -52,14 +52,36 @@ def wait_until(condition, what: str) -> None:
         time.sleep(0.02)
 
 
-def mount_source(point: Path) -> str | None:
-    """Source of the topmost mount on `point`, None when nothing is mounted there."""
+def mount_source(point: Path, process: str = "self") -> str | None:
+    """Source of the topmost mount on `point` that `process` sees, None when nothing is there."""
     source = None
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in Path(f"/proc/{process}/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
         if before.split()[4] == str(point).replace(" ", "\\040"):
             source = after.split()[1]
     return source
+
+
+def unmount(point: Path) -> None:
+    """Unmount `point` however often it is mounted, and its copies in other mount namespaces.
+
+    A process that got a namespace of its own while the disk was mounted (`unshare --mount`, builds
+    of images) has a copy and would keep the disk busy. Nodes have it at another path and keep it.
+    """
+    while mount_source(point):
+        run("umount", point)
+    seen = {Path("/proc/self/ns/mnt").readlink()}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            namespace = (process / "ns/mnt").readlink()
+            if namespace in seen or not mount_source(point, process.name):
+                continue
+        except OSError:  # it ended meanwhile
+            continue
+        seen.add(namespace)
+        # It may end, and its copy with it, before this comes to it.
+        command = ["nsenter", f"--target={process.name}", "--mount", "umount", str(point)]
+        subprocess.run(command, capture_output=True, check=False)
 
 
 class Rig:
@@ -112,11 +134,6 @@ class Rig:
         self.mount_point.mkdir(parents=True, exist_ok=True)
         (self.directory / "record.json").write_text(json.dumps(asdict(self.disk), indent=2) + "\n")
 
-    def unmount(self) -> None:
-        """Unmount the file system however often it is mounted."""
-        while mount_source(self.mount_point):
-            run("umount", self.mount_point)
-
 
 class DirectoryRig(Rig):
     """A plain directory, bind-mounted: no device model at all."""
@@ -132,7 +149,7 @@ class DirectoryRig(Rig):
 
     def stop(self) -> None:
         """See Rig."""
-        self.unmount()
+        unmount(self.mount_point)
 
     def require_fitting_image(self) -> None:
         """See Rig."""
@@ -210,7 +227,7 @@ class LoopRig(Rig):
 
     def detach(self) -> None:
         """Undo attach."""
-        self.unmount()
+        unmount(self.mount_point)
         device = self.loop_device()
         if device is None:
             return

@@ -10,8 +10,8 @@ from pathlib import Path
 from ansible_collections.sluice.stores.plugins.module_utils.disk_rig import (
     DiskError,
     LoopRig,
-    mount_source,
     run,
+    unmount,
     wait_until,
 )
 
@@ -97,8 +97,7 @@ class NbdRig(LoopRig):
     def stop(self) -> None:
         """See Rig."""
         self.detach()
-        if mount_source(self.backing):
-            run("fusermount3", "-u", self.backing)
+        unmount(self.backing)
         for name in ("nbdfuse", "nbdkit"):
             self.end(name, signal.SIGTERM)
 

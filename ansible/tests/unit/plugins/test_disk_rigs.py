@@ -32,8 +32,8 @@ def read(rig) -> str:
     return (rig.mount_point / "file").read_text()
 
 
-def mounts_below(directory: Path) -> list[str]:
-    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+def mounts_below(directory: Path, process: str = "self") -> list[str]:
+    mounts = Path(f"/proc/{process}/mountinfo").read_text().splitlines()
     return [line for line in mounts if str(directory) in line]
 
 
@@ -106,6 +106,27 @@ def test_the_rate_changes_while_the_disk_runs(make_rig, model):
 def test_a_directory_has_no_rate(make_rig):
     with pytest.raises(disk_rig.DiskError, match="has no rate"):
         make_rig("none").set_rate(1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_copy_in_another_mount_namespace_does_not_keep_the_disk(make_rig, model):
+    rig = start(make_rig(model))
+    # `cat` ends with this test; until then its namespace would hold the disk.
+    holder = subprocess.Popen(
+        ["unshare", "--mount", "--propagation=private", "cat"], stdin=subprocess.PIPE
+    )
+    try:
+        disk_rig.wait_until(
+            lambda: Path(f"/proc/{holder.pid}/comm").read_text() == "cat\n", "the namespace"
+        )
+        assert disk_rig.mount_source(rig.mount_point, str(holder.pid))
+        rig.stop()
+        assert mounts_below(rig.directory, str(holder.pid)) == []
+        assert processes_of(rig.directory) == []
+        assert str(rig.directory) not in subprocess.check_output(["losetup", "--list"], text=True)
+        assert holder.poll() is None
+    finally:
+        holder.communicate()
 
 
 def test_a_limit_does_not_outlive_its_disk(make_rig):
