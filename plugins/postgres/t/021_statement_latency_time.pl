@@ -14,7 +14,7 @@ use Test::More;
 use LatencyTest;
 
 my $node = LatencyTest::new_server('time');
-LatencyTest::ask($node, 'CREATE TABLE t (i int)');
+LatencyTest::ask($node, 'CREATE TABLE t (i int); CREATE TABLE locked (i int)');
 
 sub reconfigure
 {
@@ -36,41 +36,65 @@ WHERE interval_start >= '$since' AND class = 'read' AND count > 0}),
 	'1|t',
 	'a statement lasts as long as it sleeps');
 
+# Let each command wait, in a session of its own, until it is released; all of
+# them have then to be in buckets that reach the time that they have waited.
+sub wait_is_counted
+{
+	my ($name, $class, $wait_event, $release, @commands) = @_;
+	my @sessions;
+
+	foreach my $command (@commands)
+	{
+		my $session = $node->background_psql('postgres');
+		$session->query_until(qr/sent/, "\\echo sent\n$command\n");
+		push @sessions, $session;
+	}
+	LatencyTest::wait_for($node,
+		'SELECT count(*) = ' . @commands . " FROM pg_stat_activity WHERE wait_event = '$wait_event'");
+	my $all_wait = LatencyTest::ask($node, 'SELECT clock_timestamp()');
+	LatencyTest::next_interval($node);
+	my $waited = LatencyTest::ask($node, "SELECT extract(epoch FROM clock_timestamp() - '$all_wait')");
+	$release->();
+	$_->query_safe('SELECT 1') foreach @sessions;
+	$_->quit foreach @sessions;
+	LatencyTest::next_interval($node);
+	is( LatencyTest::ask(
+			$node, qq{
+SELECT sum(count) FROM sluice.statement_latency_buckets('30 s')
+WHERE class = '$class' AND upper_seconds > $waited}),
+		scalar @commands,
+		$name);
+	return;
+}
+
 # The wait for a standby is part of the commit, which is part of the statement,
 # however it was sent.
-my @committing = (
+reconfigure("ALTER SYSTEM SET synchronous_standby_names = 'absent'");
+LatencyTest::wait_for($node, q{SELECT setting = 'absent' FROM pg_settings WHERE name = 'synchronous_standby_names'});
+wait_is_counted(
+	'the wait of a commit is in the time of its statement',
+	'write', 'SyncRep',
+	sub { reconfigure('ALTER SYSTEM RESET synchronous_standby_names') },
 	'INSERT INTO t VALUES (1);',
 	'INSERT INTO t VALUES ($1) \bind 1 \g',
 	'BEGIN; INSERT INTO t VALUES (1); COMMIT;',
 	'INSERT INTO t VALUES (1)\; INSERT INTO t VALUES (2);',
 	q{BEGIN; INSERT INTO t VALUES (1); PREPARE TRANSACTION 'a';});
-my $waiting =
-  "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
-
-reconfigure("ALTER SYSTEM SET synchronous_standby_names = 'absent'");
-LatencyTest::wait_for($node, q{SELECT setting = 'absent' FROM pg_settings WHERE name = 'synchronous_standby_names'});
-my @sessions;
-foreach my $command (@committing)
-{
-	my $session = $node->background_psql('postgres');
-	$session->query_until(qr/sent/, "\\echo sent\n$command\n");
-	push @sessions, $session;
-}
-LatencyTest::wait_for($node, 'SELECT count(*) = ' . @committing . " $waiting");
-my $all_wait = LatencyTest::ask($node, 'SELECT clock_timestamp()');
-LatencyTest::next_interval($node);
-my $waited = LatencyTest::ask($node, "SELECT extract(epoch FROM clock_timestamp() - '$all_wait')");
-reconfigure('ALTER SYSTEM RESET synchronous_standby_names');
-$_->query_safe('SELECT 1') foreach @sessions;
-$_->quit foreach @sessions;
-LatencyTest::next_interval($node);
-is( LatencyTest::ask(
-		$node, qq{
-SELECT sum(count) FROM sluice.statement_latency_buckets('30 s')
-WHERE class = 'write' AND upper_seconds > $waited}),
-	scalar @committing,
-	'the wait of a commit is in the time of its statement');
 $node->safe_psql('postgres', q{ROLLBACK PREPARED 'a'});
+
+# So is what comes before execution: here, parse analysis waits for a lock.
+my $holder = $node->background_psql('postgres');
+$holder->query_safe('BEGIN');
+$holder->query_safe('LOCK TABLE locked');
+wait_is_counted(
+	'the wait of a parser is in the time of its statement',
+	'read', 'relation',
+	sub { $holder->query_safe('COMMIT') },
+	'SELECT i FROM locked;',
+	'SELECT i FROM locked WHERE i = $1 \bind 1 \g',
+	'BEGIN; SELECT i FROM locked; COMMIT;',
+	'SELECT 1\; SELECT i FROM locked;');
+$holder->quit;
 
 # In a block, a statement of the extended protocol is over when its rows are
 # sent, though its portal stays open; a client's own time is not in it.
