@@ -185,14 +185,14 @@ def test_an_exclusion_of_nothing_is_refused(packaged: Project):
 def test_an_uncompiled_release_is_refused(packaged: Project):
     release = packaged.release()
     release.stage.rename(packaged.root / "away")
-    with pytest.raises(DistError, match="run `sluice-dist compile toy/1.0"):
+    with pytest.raises(DistError, match=r"run `sluice-dist compile toy/1\.0"):
         build(release)
 
 
 def test_a_missing_plugin_is_refused(packaged: Project):
     release = packaged.release()
     release.plugin_stage.rename(packaged.root / "away")
-    with pytest.raises(DistError, match="plug-in of toy/1.0 is not compiled"):
+    with pytest.raises(DistError, match=r"plug-in of toy/1\.0 is not compiled"):
         build(release)
 
 

@@ -57,11 +57,14 @@ def acquire_configuration() -> str:
 
 
 def select_acquire_settings(dump: str) -> str:
-    """The lines of `apt-config dump` that ACQUIRE_SETTINGS names, with a value."""
+    """The lines of `apt-config dump` that ACQUIRE_SETTINGS names, with a value.
+
+    Addresses that hold a user or password are left out: the text goes into images.
+    """
     kept = []
     for line in dump.splitlines():
         name, _, value = line.partition(" ")
         named = any(name == wanted or name.startswith(f"{wanted}::") for wanted in ACQUIRE_SETTINGS)
-        if named and value != '"";':
+        if named and value != '"";' and "@" not in value:
             kept.append(line)
     return "".join(f"{line}\n" for line in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import subprocess
 import tarfile
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice_dist.container_runtime import ContainerRuntime
+from sluice_dist.errors import DistError
 from sluice_dist.images import machine_apt, sbom
 from sluice_dist.images.buildah import ImageBuild
 from sluice_dist.reproducible import folder_sha256
@@ -61,7 +63,7 @@ def build_node_image(
 
     `epoch` (seconds) becomes every time stamp. The SBOM is in the image and in `output`.
     """
-    recipe_sha256 = folder_sha256(recipe.folder)
+    recipe_sha256 = recipe_hash(recipe)
     build = ImageBuild(runtime, recipe.reference, epoch)
     if not rebuild and build.existing_label(RECIPE_LABEL) == recipe_sha256:
         return recipe.reference
@@ -83,34 +85,53 @@ def build_node_image(
     return recipe.reference
 
 
+def recipe_hash(recipe: NodeRecipe) -> str:
+    """Hash over the recipe's files and what is made of them, but not Debian's packages."""
+    made = "\n".join(mmdebstrap_options(recipe, Path("conf"), Path("files")))
+    return hashlib.sha256(f"{folder_sha256(recipe.folder)}\n{made}".encode()).hexdigest()
+
+
 def make_rootfs(recipe: NodeRecipe, target: Path, epoch: int) -> None:
     """Write the root file system as a tar file with mmdebstrap.
 
-    Raises CalledProcessError; mmdebstrap's own messages go to stderr.
+    Raises DistError; mmdebstrap's own messages go to stderr.
     """
-    acquire = target.with_suffix(".apt.conf")
-    acquire.write_text(machine_apt.acquire_configuration())
+    apt_conf = target.with_suffix(".apt.conf")
+    apt_conf.write_text(machine_apt.acquire_configuration())
     files = target.with_suffix(".files.tar")
     files.write_bytes(tar_of_folder(recipe.folder / "rootfs", epoch))
-    # Kept in the image: nodes install packages by the same route as this machine.
-    settings_in_root = "/etc/apt/apt.conf.d/00build-machine"
-    enable = " ".join(recipe.enabled_units)
-    mask = " ".join(recipe.masked_units)
-    command = ["mmdebstrap", "--variant=minbase", f"--include={','.join(recipe.packages)}"]
-    command += ["--dpkgopt=path-exclude=/usr/share/man/*"]
-    command += ["--dpkgopt=path-exclude=/usr/share/locale/*"]
-    command += ["--dpkgopt=path-exclude=/usr/share/doc/*"]
-    command += ["--dpkgopt=path-include=/usr/share/doc/*/copyright"]
-    command += [f"--setup-hook=upload {acquire} {settings_in_root}"]
-    command += [f"--customize-hook=tar-in {files} /"]
-    command += [f'--customize-hook=chroot "$1" systemctl enable {enable}']
-    command += [f'--customize-hook=chroot "$1" systemctl mask {mask}']
-    command += [f"--customize-hook={FORGET_IDENTITY}", f"--customize-hook={FORGET_BUILD}"]
+    command = ["mmdebstrap", *mmdebstrap_options(recipe, apt_conf, files)]
     command += [recipe.suite, str(target), *machine_apt.source_lines(recipe.suite)]
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SOURCE_DATE_EPOCH": str(epoch)}
-    subprocess.run(command, env=environment, check=True)
-    acquire.unlink()
+    done = subprocess.run(command, env=environment, check=False)
+    apt_conf.unlink()
     files.unlink()
+    if done.returncode != 0:
+        raise DistError(
+            f"mmdebstrap ended with {done.returncode}",
+            "see its messages above; if packages are not to be had, run `apt-get update`",
+        )
+
+
+def mmdebstrap_options(recipe: NodeRecipe, apt_conf: Path, files: Path) -> list[str]:
+    """Options but for suite, target and sources; `files` is a tar unpacked over the root."""
+    enable = " ".join(recipe.enabled_units)
+    mask = " ".join(recipe.masked_units)
+    return [
+        "--variant=minbase",
+        f"--include={','.join(recipe.packages)}",
+        "--dpkgopt=path-exclude=/usr/share/man/*",
+        "--dpkgopt=path-exclude=/usr/share/locale/*",
+        "--dpkgopt=path-exclude=/usr/share/doc/*",
+        "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+        # Kept in the image: nodes install packages by the same route as this machine.
+        f"--setup-hook=upload {apt_conf} /etc/apt/apt.conf.d/00build-machine",
+        f"--customize-hook=tar-in {files} /",
+        f'--customize-hook=chroot "$1" systemctl enable {enable}',
+        f'--customize-hook=chroot "$1" systemctl mask {mask}',
+        f"--customize-hook={FORGET_IDENTITY}",
+        f"--customize-hook={FORGET_BUILD}",
+    ]
 
 
 def tar_of_folder(folder: Path, epoch: int) -> bytes:

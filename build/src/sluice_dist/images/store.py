@@ -89,7 +89,8 @@ def image_labels(release: Release) -> dict[str, str]:
 def image_epoch(release: Release) -> int:
     """Time stamp of the image: the last commit of its recipe, its packages' or the node's."""
     layout = release.layout
-    return source_date_epoch(layout.root, layout.node_recipe, *package_inputs(release))
+    folders = [layout.node_recipe, layout.recipe(release.store) / "image"]
+    return source_date_epoch(layout.root, *folders, *package_inputs(release))
 
 
 def build_store_image(

@@ -54,9 +54,10 @@ def template_folders(release: Release) -> list[Path]:
 
 
 def package_inputs(release: Release) -> list[Path]:
-    """Folders of the checkout that decide what is in the packages."""
-    common = template_folders(release)[0]
-    return [release.folder, release.plugin, release.layout.recipe(release.store), common]
+    """Files and folders of the checkout that decide what is in the packages."""
+    recipe = release.layout.recipe(release.store)
+    scripts = sorted(file for file in recipe.iterdir() if file.is_file())
+    return [release.folder, release.plugin, *scripts, *template_folders(release)]
 
 
 def debian_version(release: Release, epoch: int) -> str:
