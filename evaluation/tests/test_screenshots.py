@@ -29,8 +29,9 @@ LOW_CONTRAST = """(() => {
 
 # Elements that stick out of the page and are not inside a scrolling box.
 OUTSIDE = """[...document.querySelectorAll('body *')].filter(e =>
-  !e.closest('.scroll') && e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5
-  && e.getClientRects().length).map(e => e.tagName + ' ' + e.textContent.trim().slice(0, 40))"""
+  !e.closest('.scroll') && e.getClientRects().length
+  && e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+  .map(e => e.tagName + ' ' + e.textContent.trim().slice(0, 40))"""
 
 SMALL_TEXT = """[...document.querySelectorAll('body *')].filter(e =>
   [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())
@@ -90,8 +91,9 @@ def test_the_browser_fetched_files_alone(browser, page):
 def test_the_checks_can_fail(browser, tmp_path):
     bad = tmp_path / "bad.html"
     bad.write_text(
-        "<!DOCTYPE html><meta name=viewport content='width=device-width'><body style='background:#fff;margin:0'><p style='color:#bbb;width:900px;"
-        "font-size:8px'>pale, wide and small</p><img src='nowhere.svg' alt=''>"
+        "<!DOCTYPE html><meta name=viewport content='width=device-width'>"
+        "<body style='background:#fff;margin:0'><p style='color:#bbb;width:900px;font-size:8px'>"
+        "pale, wide and small</p><img src='nowhere.svg' alt=''>"
     )
     browser.open(bad, *PHONE, "light")
     assert (
