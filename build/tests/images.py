@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -14,10 +15,11 @@ BOOT_DEADLINE_SECONDS = 120
 PASSWORD = {"POSTGRES_PASSWORD": "from the environment"}
 
 
-def sluice_dist(*arguments: str) -> str:
+def sluice_dist(*arguments: str, environment: dict[str, str]) -> str:
     """Run the command line on this checkout, and give what it prints."""
-    command = ["sluice-dist", "--root", str(ROOT), *arguments]
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+    command = [sys.executable, "-m", "sluice_dist", "--root", str(ROOT), *arguments]
+    done = subprocess.run(command, env=environment, check=True, text=True, stdout=subprocess.PIPE)
+    return done.stdout
 
 
 def wait_until(what: str, condition: Callable[[], bool]) -> None:

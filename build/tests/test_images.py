@@ -25,18 +25,19 @@ def environment() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def facts(environment: dict[str, str]) -> dict[str, dict]:
     """What `show` says about each variant, whose packages and image are up to date."""
+    found = {}
     for variant in VARIANTS:
-        sluice_dist("package", "postgres", "--variant", variant)
-        sluice_dist("image", "postgres", "--variant", variant)
-    return {
-        v: json.loads(sluice_dist("show", "postgres", "--variant", v, "-o", "json"))
-        for v in VARIANTS
-    }
+        release = ["postgres", "--variant", variant, "-o", "json"]
+        sluice_dist("package", *release, environment=environment)
+        sluice_dist("image", *release, environment=environment)
+        found[variant] = json.loads(sluice_dist("show", *release, environment=environment))
+    return found
 
 
 @pytest.fixture(scope="session")
 def runtime(environment: dict[str, str]) -> dict[str, str]:
-    found = json.loads(sluice_dist("runtime", "-o", "json"))
+    """The environment in which podman works on this machine."""
+    found = json.loads(sluice_dist("runtime", "-o", "json", environment=environment))
     return {**environment, **found["environment"]}
 
 
@@ -264,8 +265,9 @@ def test_the_image_is_a_node_too(podman: Podman, facts: dict[str, dict]):
 @pytest.mark.parametrize("target", ["node", "postgres"])
 def test_two_builds_have_the_same_content(podman: Podman, facts: dict[str, dict], target: str):
     def build() -> tuple[str, list[str]]:
-        built = json.loads(sluice_dist("image", target, "--rebuild", "-o", "json"))["reference"]
-        found = podman.inspect_image(built)
+        command = ["image", target, "--rebuild", "-o", "json"]
+        built = json.loads(sluice_dist(*command, environment=podman.environment))
+        found = podman.inspect_image(built["reference"])
         return found["Digest"], found["RootFS"]["Layers"]
 
     assert build() == build()
@@ -273,7 +275,8 @@ def test_two_builds_have_the_same_content(podman: Podman, facts: dict[str, dict]
 
 def test_an_archive_holds_the_image(podman: Podman, facts: dict[str, dict], tmp_path: Path):
     archive = tmp_path / "image.tar"
-    sluice_dist("image", "postgres", "--archive", str(archive))
+    command = ["image", "postgres", "--archive", str(archive)]
+    sluice_dist(*command, environment=podman.environment)
     listed = subprocess.run(
         ["tar", "--list", "--file", archive], check=True, capture_output=True, text=True
     ).stdout.split()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.parser import Parser
 from pathlib import Path
+from urllib.parse import quote
 
 from sluice_dist.release import Release
 
@@ -55,17 +56,14 @@ def debian_components(status: str) -> list[Component]:
         fields = Parser().parsestr(paragraph, headersonly=True)
         if fields["Status"] != "install ok installed":
             continue
-        package, version, architecture = (
-            fields["Package"],
-            fields["Version"],
-            fields["Architecture"],
-        )
+        package, version = fields["Package"], fields["Version"]
         vendor = "sluice" if package.startswith("sluice-") else "debian"
+        encoded = quote(version, safe=".+~-")
         found.append(
             Component(
                 name=package,
                 version=version,
-                purl=f"pkg:deb/{vendor}/{package}@{version}?arch={architecture}",
+                purl=f"pkg:deb/{vendor}/{package}@{encoded}?arch={fields['Architecture']}",
                 supplier=f"Organization: {fields['Maintainer']}",
             )
         )
