@@ -22,7 +22,8 @@ SUITES = {"test": 35 * 60, "test-all": None}
 """Suites, each with the bound in seconds on the sum of its steps' budgets."""
 
 KILL_AFTER_BUDGETS = 4
-"""A step is killed after so many times its budget: slow machines pass, a hang ends."""
+KILL_AFTER_SECONDS = 900
+"""A step is killed after the longer of these: slow machines and networks pass, a hang ends."""
 
 MAKE_VARIABLES = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 
@@ -142,7 +143,8 @@ def _execute(step: Step, suite: str, log: Path) -> tuple[int, bool]:
             start_new_session=True,
         )
         try:
-            return process.wait(step.budget_seconds * KILL_AFTER_BUDGETS), False
+            limit = max(step.budget_seconds * KILL_AFTER_BUDGETS, KILL_AFTER_SECONDS)
+            return process.wait(limit), False
         except subprocess.TimeoutExpired:
             _kill_group(process)
             return process.returncode, True

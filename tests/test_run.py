@@ -75,7 +75,8 @@ def test_step_is_not_part_of_a_make_around_it(tmp_path, monkeypatch):
 
 
 def test_hanging_step_is_killed_with_its_children(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "KILL_AFTER_BUDGETS", 0.2)
+    monkeypatch.setattr(run, "KILL_AFTER_BUDGETS", 0)
+    monkeypatch.setattr(run, "KILL_AFTER_SECONDS", 0.2)
     command = f"sleep 600 & echo $! >{tmp_path}/pid; wait"
     assert run_all(tmp_path, ("hang", command, 1, []))["hang"].result == "timed out"
     assert ends((tmp_path / "pid").read_text().strip())
