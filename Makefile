@@ -30,10 +30,9 @@ test: bootstrap ## Run the test suite (at most 35 minutes on two cores)
 test-all: bootstrap ## Run the long test suite as well (hours)
 	tests/run.py test-all
 
-build: bootstrap ## Compile every store, patched and stock, and the YCSB bindings
+build: ycsb ## Compile every store, patched and stock, and the YCSB bindings
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist compile "$$store" --variant "$$variant"; done; done
-	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml package -DskipTests
 
 package: bootstrap ## Make the Debian packages of every store, patched and stock
 	set -e; for store in $(STORES); do for variant in patched stock; do \
