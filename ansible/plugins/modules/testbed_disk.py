@@ -193,7 +193,7 @@ def main() -> None:
             module.exit_json(**whole(directory))
         ensure = ensure_absent if module.params["state"] == "absent" else ensure_failed
         module.exit_json(changed=ensure(directory, check), mount_point=str(directory / "fs"))
-    except DiskError as error:
+    except (DiskError, OSError) as error:
         module.fail_json(msg=str(error))
 
 
