@@ -14,6 +14,7 @@ from sluice_evaluation.records import utc
 
 EPOCH = 1_600_000_000.0
 OPERATIONS_PER_INTERVAL = 40
+JAVA_START_SECONDS = 0.75
 LABELS = {
     "org.opencontainers.image.version": "0.0-synthetic",
     "dev.sluice.upstream.version": "17.11",
@@ -111,6 +112,15 @@ def _write_client(
                 logs[name].append(Interval(start, start + 1, from_values(values)))
         for name, intervals in logs.items():
             write_log(directory / f"{name}.hdr", intervals)
+    (directory / "run.properties").write_text(
+        f"#made by a test\nsluice.run.start_unix_milliseconds={round((origin + begin) * 1000)}\n"
+    )
+    overall = {"Operations": 1000, "UnissuedOperations": 0, "FailedOperations": 0}
+    (directory / "measurements.json").write_text(
+        json.dumps(
+            [{"metric": "OVERALL", "measurement": k, "value": v} for k, v in overall.items()]
+        )
+    )
 
 
 def _write_log_file(
@@ -147,6 +157,8 @@ def _write_timeline(raw: Path, origin: float, planned: dict[str, Any]) -> None:
                 "end_seconds": start + step.get("duration_seconds", 0.02),
                 "exit_code": 0, "timed_out": False,
             })  # fmt: skip
+    # The Java machine of a client takes this long to begin.
+    lines[0]["epoch_seconds"] -= JAVA_START_SECONDS
     (raw / "timeline.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 

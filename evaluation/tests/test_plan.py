@@ -90,19 +90,26 @@ def test_nothing_is_left_when_all_is_done(burst, smoke_results):
     assert plan["runs"] == [] and not plan["freeze_needed"]
 
 
-def test_bursts_become_clients_and_orders(burst, tmp_path):
+def test_bursts_become_a_schedule_and_orders(burst, tmp_path):
     plan = make_plan(burst, "smoke", [], tmp_path)
     run = next(run for run in plan["runs"] if run["factors"]["arm"] == "sluice")
     warm_up = run["phases"][0]["end_seconds"]
-    load = burst.profile("smoke")["load"]["bursts"]
     assert [w["start_seconds"] - warm_up for w in run["windows"]] == [3.0, 9.0]
-    assert [c["name"] for c in run["clients"]] == ["steady", "burst-1", "burst-2"]
-    assert run["clients"][1]["duration_seconds"] == load["duration_seconds"]
+    (client,) = run["clients"]
+    assert client["schedule"] == "5s:300,3s:900,3s:300,3s:900,1s:300"
+    lengths = [float(phase.split("s:")[0]) for phase in client["schedule"].split(",")]
+    # One cycle covers the client's whole time: it would start anew otherwise.
+    assert sum(lengths) == client["duration_seconds"] == run["duration_seconds"]
     times = [order["at_seconds"] for order in run["orders"]]
     assert times == sorted(times) and times[0] == 0.0
     holds = [o["at_seconds"] for o in run["orders"] if "'hold'" in o["statement"]]
-    assert holds == [w["start_seconds"] for w in run["windows"]]
+    assert holds == [w["start_seconds"] - 1 for w in run["windows"]]
     assert all("{" not in order["statement"] for order in run["orders"])
+
+
+def test_without_target_rates_there_is_no_schedule(checkpoint, tmp_path):
+    runs = make_plan(checkpoint, "smoke", [], tmp_path)["runs"]
+    assert {run["clients"][0]["schedule"] for run in runs} == {None}
 
 
 def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):

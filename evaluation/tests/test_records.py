@@ -8,7 +8,7 @@ import pytest
 from sluice_evaluation import assemble, records
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.plan import make_plan
-from synthetic import LABELS, write_raw
+from synthetic import JAVA_START_SECONDS, LABELS, write_raw
 
 
 @pytest.fixture
@@ -55,14 +55,24 @@ def test_a_record_holds_the_whole_run(recorded, planned):
 def test_only_the_normal_phase_counts(recorded, planned):
     _, directory = recorded
     document = records.load(directory / "record.json").document
-    # 40 operations in each second of each operation and client, 12 s steady and 2 bursts of 3 s.
-    assert document["results"]["measured"]["operations"] == 2 * 40 * (12 + 3 + 3)
-    assert document["results"]["throughput_operations_per_second"] == 2 * 40 * 18 / 12
+    # 40 operations in each second of each operation, 12 s of normal phase.
+    assert document["results"]["measured"]["operations"] == 2 * 40 * 12
+    assert document["results"]["throughput_operations_per_second"] == 2 * 40
     with (directory / "intervals.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    assert {row["client"] for row in rows} == {"steady", "burst-1", "burst-2"}
-    assert {row["kind"] for row in rows} == {"measured", "intended"}
+    assert {(row["client"], row["kind"]) for row in rows} == {
+        ("steady", "measured"), ("steady", "intended"),
+    }  # fmt: skip
     assert min(float(row["start_seconds"]) for row in rows) == 0.0
+
+
+def test_time_counts_from_the_begin_of_the_load(recorded):
+    _, directory = recorded
+    document = records.load(directory / "record.json").document
+    starts = {e["name"]: e["start_seconds"] for e in document["events"]}
+    # The timeline started the client before its load began; the bursts are the load's own.
+    assert starts["steady"] == pytest.approx(0.01 - JAVA_START_SECONDS)
+    assert starts["burst-1"] == 5.0
 
 
 def test_intended_latency_needs_a_target(experiments, tmp_path):
@@ -86,12 +96,19 @@ def test_a_record_is_never_overwritten(recorded, plan, planned, raw):
     assert (directory / "record.json").read_bytes() == before
 
 
-def test_errors_of_operations_are_counted(plan, planned, raw, tmp_path):
-    failed = raw / "clients" / "steady" / "READ-FAILED.hdr"
-    shutil.copy(raw / "clients" / "steady" / "READ.hdr", failed)
+def test_operations_that_failed_or_were_not_issued_are_counted(plan, planned, raw, tmp_path):
+    path = raw / "clients" / "steady" / "measurements.json"
+    text = path.read_text().replace(
+        '"FailedOperations", "value": 0', '"FailedOperations", "value": 3'
+    )
+    path.write_text(
+        text.replace('"UnissuedOperations", "value": 0', '"UnissuedOperations", "value": 9')
+    )
+    timeline = raw / "timeline.jsonl"
+    timeline.write_text(timeline.read_text().replace('"exit_code": 0', '"exit_code": 3', 1))
     directory = assemble.record_run(plan, planned, raw, tmp_path / "results")
-    document = records.load(directory / "record.json").document
-    assert document["results"]["error_count"] == 40 * 15
+    results = records.load(directory / "record.json").document["results"]
+    assert (results["error_count"], results["unissued_count"]) == (3, 9)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +118,10 @@ def test_errors_of_operations_are_counted(plan, planned, raw, tmp_path):
         (lambda raw: (raw / "settings.json").write_text("{}"), "effective_settings"),
         (lambda raw: (raw / "software.json").write_text('{"labels": {}}'), "is a required"),
         (lambda raw: (raw / "metrics.json").write_text('{"speed": 1}'), "speed"),
-        (lambda raw: shutil.rmtree(raw / "clients" / "burst-1"), "has no .hdr file"),
+        (lambda raw: [p.unlink() for p in raw.glob("clients/*/*.hdr")], "has no .hdr file"),
+        (lambda raw: (raw / "clients/steady/run.properties").unlink(), "run.properties"),
+        (lambda raw: (raw / "clients/steady/run.properties").write_text("#"), "when the run began"),
+        (lambda raw: (raw / "clients/steady/measurements.json").write_text("[]"), "OVERALL"),
         (lambda raw: (raw / "timeline.jsonl").write_text(""), "no line of kind origin"),
         (
             lambda raw: [p.unlink() for p in raw.glob("clients/*/*UPDATE.hdr")],

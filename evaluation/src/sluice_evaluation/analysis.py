@@ -23,6 +23,9 @@ from sluice_evaluation.inference import (
 )
 from sluice_evaluation.records import Record
 
+# More than this share of operations that were due and never issued is an overloaded run.
+UNISSUED_SHARE = 0.01
+
 
 @dataclass(frozen=True)
 class CellRuns:
@@ -52,9 +55,15 @@ class CellRuns:
             found.append(Caution.FAILED_RUNS)
         if any(r.document["results"]["error_count"] for r in self.complete):
             found.append(Caution.ERRORS)
+        if any(_overloaded(r.document["results"]) for r in self.complete):
+            found.append(Caution.OVERLOADED)
         if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
             found.append(Caution.MIXED_SOFTWARE)
         return tuple(found)
+
+
+def _overloaded(results: dict[str, Any]) -> bool:
+    return results["unissued_count"] > UNISSUED_SHARE * results["measured"]["operations"]
 
 
 def _distinct(documents: Iterable[dict]) -> int:

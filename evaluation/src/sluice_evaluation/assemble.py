@@ -6,9 +6,10 @@ staged in a hidden folder beside the destination and moved into place when it is
 
 import csv
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ INTERVAL_COLUMNS = (
     "p50_seconds", "p99_seconds", "p99_9_seconds", "max_seconds",
 )  # fmt: skip
 INTENDED = "Intended-"
-FAILED_SUFFIX = "-FAILED"
+_RUN_START = re.compile(r"^sluice\.run\.start_unix_milliseconds\s*[=:]\s*(\d+)", re.M)
+# What a client may end with: 3 is done, but operations failed. They are counted.
+CLIENT_EXIT_CODES = (0, 3)
 # Kept histograms have at most so many intervals; intervals.csv has all of them.
 MAXIMUM_INTERVALS = 120
 INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
@@ -40,9 +43,9 @@ INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
 def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results: Path) -> Path:
     """Record a finished run; EvaluationError when its output is not whole."""
     run = _read_json(raw / "run.json")
-    origin = _origin(raw)
+    origin = _origin(raw, planned)
     with _staged(results, planned, failed=False) as (staged, destination):
-        clients, errors = _clients(raw, planned, origin)
+        clients, counts = _clients(raw, planned)
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
         copied = _copy_samples(raw, staged)
@@ -56,9 +59,9 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "effective_settings": _read_json(raw / "settings.json"),
             "load": run["load"],
             "phases": _phases(planned, run, origin),
-            "events": events + _timeline_events(raw, planned),
+            "events": events + _timeline_events(raw, planned, origin),
             "summaries": summaries,
-            "results": _results(clients, planned, normal, origin, errors),
+            "results": _results(clients, planned, normal, origin) | counts,
             "metrics": metrics | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
@@ -164,39 +167,60 @@ def _timeline(raw: Path) -> list[dict[str, Any]]:
         raise EvaluationError(f"{path}: {error}; `sluice-evaluation timeline` writes it") from error
 
 
-def _origin(raw: Path) -> float:
+def _timeline_origin(raw: Path) -> float:
     for line in _timeline(raw):
         if line["kind"] == "origin":
             return float(line["epoch_seconds"])
     raise EvaluationError(f"{raw / 'timeline.jsonl'} has no line of kind origin")
 
 
+def _origin(raw: Path, planned: dict[str, Any]) -> float:
+    """When the first client began its load: a Java machine takes its time to get there."""
+    path = raw / "clients" / planned["clients"][0]["name"] / "run.properties"
+    try:
+        match = _RUN_START.search(path.read_text())
+    except OSError as error:
+        raise EvaluationError(f"{path}: {error}; `sluice-ycsb run --results` writes it") from error
+    if not match:
+        raise EvaluationError(f"{path} does not say when the run began")
+    return int(match.group(1)) / 1000
+
+
 def _clients(
-    raw: Path, planned: dict[str, Any], origin: float
-) -> tuple[dict[tuple[str, str, str], list[Interval]], int]:
+    raw: Path, planned: dict[str, Any]
+) -> tuple[dict[tuple[str, str, str], list[Interval]], dict[str, int]]:
+    """Intervals by client, operation and kind; how many operations failed or were not issued."""
     found: dict[tuple[str, str, str], list[Interval]] = {}
-    errors = 0
+    counts = {"error_count": 0, "unissued_count": 0}
     for client in planned["clients"]:
         directory = raw / "clients" / client["name"]
         paths = sorted(directory.glob("*.hdr"))
         if not paths:
-            raise EvaluationError(
-                f"{directory} has no .hdr file: run the client with "
-                "-p hdrhistogram.fileoutput=true -p hdrhistogram.output.path=DIR/"
-            )
+            raise EvaluationError(f"{directory} has no .hdr file: `sluice-ycsb run --results DIR`")
+        # Without a schedule there is no due time to count from.
+        scheduled = client["schedule"] is not None
         for path in paths:
             operation = path.stem.removeprefix(INTENDED)
-            if operation.endswith(FAILED_SUFFIX):
-                if not path.stem.startswith(INTENDED):
-                    errors += sum(i.distribution.total for i in histograms.read_log(path))
-                continue
             kind = "intended" if path.stem.startswith(INTENDED) else "measured"
-            # Without a target rate YCSB's intended latency is the measured one again.
-            scheduled = client["target_operations_per_second"] is not None
             if operation in planned["operations"] and (kind == "measured" or scheduled):
                 found[client["name"], operation, kind] = histograms.read_log(path)
+        overall = _overall(directory / "measurements.json")
+        counts["error_count"] += overall("FailedOperations")
+        counts["unissued_count"] += overall("UnissuedOperations") if scheduled else 0
     _require_operations(found, planned)
-    return found, errors
+    return found, counts
+
+
+def _overall(path: Path) -> Callable[[str], int]:
+    """Reads the numbers that a client gives of its whole run."""
+    values = {m["measurement"]: m["value"] for m in _read_json(path) if m["metric"] == "OVERALL"}
+
+    def read(name: str) -> int:
+        if name not in values:
+            raise EvaluationError(f"{path} does not give OVERALL {name}")
+        return int(values[name])
+
+    return read
 
 
 def _require_operations(found: dict, planned: dict[str, Any]) -> None:
@@ -250,7 +274,6 @@ def _results(
     planned: dict[str, Any],
     normal: dict[str, float],
     origin: float,
-    errors: int,
 ) -> dict[str, Any]:
     start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
 
@@ -262,7 +285,7 @@ def _results(
             for interval in histograms.between(intervals, start, end)
         ).summary()
 
-    scheduled = all(c["target_operations_per_second"] is not None for c in planned["clients"])
+    scheduled = all(client["schedule"] is not None for client in planned["clients"])
     measured = merged("measured")
     if not measured["operations"]:
         raise EvaluationError("no operation fell into the normal phase: are the clocks in step?")
@@ -270,7 +293,6 @@ def _results(
         "measured": measured,
         "intended": merged("intended") if scheduled else None,
         "throughput_operations_per_second": round(measured["operations"] / (end - start), 6),
-        "error_count": errors,
     }
 
 
@@ -306,7 +328,8 @@ def _store_events(
     return listed, module.metrics(events)
 
 
-def _timeline_events(raw: Path, planned: dict[str, Any]) -> list[dict[str, Any]]:
+def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
+    shift = _timeline_origin(raw) - origin
     windows = [
         {key: window[key] for key in ("kind", "name", "start_seconds", "end_seconds")}
         for window in planned["windows"]
@@ -315,20 +338,25 @@ def _timeline_events(raw: Path, planned: dict[str, Any]) -> list[dict[str, Any]]
         {
             "kind": line["kind"],
             "name": line["name"],
-            "start_seconds": round(line["start_seconds"], 3),
-            "end_seconds": round(line["end_seconds"], 3),
+            "start_seconds": round(line["start_seconds"] + shift, 3),
+            "end_seconds": round(line["end_seconds"] + shift, 3),
             "attributes": {"exit_code": line["exit_code"]},
         }
         for line in _timeline(raw)
         if line["kind"] != "origin"
     ]
-    if bad := [s["name"] for s in steps if s["attributes"]["exit_code"] != 0]:
+    if bad := [s["name"] for s in steps if not _ended_well(s)]:
         raise EvaluationError(
             f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
         )
     if missing := {o["name"] for o in planned["orders"]} - {s["name"] for s in steps}:
         raise EvaluationError(f"these orders were not given: {', '.join(sorted(missing))}")
     return windows + steps
+
+
+def _ended_well(step: dict[str, Any]) -> bool:
+    allowed = CLIENT_EXIT_CODES if step["kind"] == "client" else (0,)
+    return step["attributes"]["exit_code"] in allowed
 
 
 def _phases(planned: dict[str, Any], run: dict[str, Any], origin: float) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ class Caution(StrEnum):
     MIXED_SOFTWARE = "mixed-software"
     MIXED_ENVIRONMENT = "mixed-environment"
     ERRORS = "errors"
+    OVERLOADED = "overloaded"
     SIMULTANEOUS = "simultaneous"
 
 
@@ -47,6 +48,7 @@ CAUTION_TEXT = {
     Caution.MIXED_SOFTWARE: "runs of one cell used different images or packages",
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",
+    Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
     Caution.SIMULTANEOUS: "the largest of several ratios: its interval is widened for all of them "
     "(Bonferroni)",
 }

@@ -230,26 +230,29 @@ def _burst_windows(load: dict, timing: dict, shift: float) -> list[dict[str, Any
 def _clients(
     load: dict, cell: Cell, windows: list[dict], document: dict, end: float
 ) -> list[dict[str, Any]]:
-    interval = document["measure"]["status_interval_seconds"]
-    steady = load.get("steady", {})
-    clients = [{
-        "name": "steady",
-        "start_seconds": 0.0,
-        "duration_seconds": float(end + CLIENT_MARGIN_SECONDS),
-        "threads": cell.threads or steady.get("threads", 1),
-        "target_operations_per_second": steady.get("target_operations_per_second"),
-        "status_interval_seconds": interval,
-    }]  # fmt: skip
+    duration = end + CLIENT_MARGIN_SECONDS
+    return [
+        {
+            "name": "steady",
+            "start_seconds": 0.0,
+            "duration_seconds": duration,
+            "threads": cell.threads or load.get("steady", {}).get("threads", 1),
+            "schedule": _schedule(load, windows, duration) if load else None,
+            "status_interval_seconds": document["measure"]["status_interval_seconds"],
+        }
+    ]
+
+
+def _schedule(load: dict, windows: list[dict], duration: float) -> str:
+    """The rates of a client as `sluice-ycsb --schedule` reads them, over its whole duration."""
+    steady, phases, now = load["steady"]["target_operations_per_second"], [], 0.0
     for window in windows:
-        clients.append({
-            "name": window["name"],
-            "start_seconds": window["start_seconds"],
-            "duration_seconds": window["end_seconds"] - window["start_seconds"],
-            "threads": load["bursts"]["threads"],
-            "target_operations_per_second": load["bursts"]["target_operations_per_second"],
-            "status_interval_seconds": interval,
-        })  # fmt: skip
-    return clients
+        phases.append((window["start_seconds"] - now, steady))
+        length = window["end_seconds"] - window["start_seconds"]
+        phases.append((length, load["bursts"]["target_operations_per_second"]))
+        now = window["end_seconds"]
+    phases.append((duration - now, steady))
+    return ",".join(f"{seconds:g}s:{rate:g}" for seconds, rate in phases if seconds > 0)
 
 
 def _settings(cell: Cell, frozen: dict[str, Any] | None) -> dict[str, Any]:

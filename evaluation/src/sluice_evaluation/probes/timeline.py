@@ -2,8 +2,9 @@
 
 Standard library alone, so that a node can run this very file. The timeline is a JSON file:
 {"steps": [{"name": "steady", "kind": "client", "at_seconds": 0, "argv": ["sluice-ycsb", "run"],
-"output": "steady.txt", "timeout_seconds": 200}]}. Every step starts at its second whether or not
-earlier ones are done. The first line written is the origin that all seconds count from.
+"output": "steady.txt", "timeout_seconds": 200, "allowed_exit_codes": [0, 3]}]}. Every step starts
+at its second whether or not earlier ones are done. The first line written is the origin that all
+seconds count from.
 """
 
 import argparse
@@ -121,7 +122,8 @@ def _finish(item: Running, now: float, log: Any) -> bool:
         "exit_code": item.process.returncode,
         "timed_out": item.timed_out,
     })  # fmt: skip
-    return item.process.returncode == 0 and not item.timed_out
+    allowed = item.step.get("allowed_exit_codes", [0])
+    return item.process.returncode in allowed and not item.timed_out
 
 
 def _write(log: Any, line: dict[str, Any]) -> None:
