@@ -52,11 +52,9 @@ DECLARE
 BEGIN
     FOR row IN INSERT INTO log SELECT i FROM t LIMIT 3 RETURNING i LOOP
         PERFORM count(*) FROM t;
-        BEGIN
-            PERFORM 1 / 0;
-        EXCEPTION WHEN division_by_zero THEN NULL;
-        END;
     END LOOP;
+    -- Not in COMMIT, where builds with assertions do not let it pass.
+    IF new.i = 1 THEN PERFORM catcher(); END IF;
     RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER deferred AFTER INSERT ON target
