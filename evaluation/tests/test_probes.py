@@ -159,6 +159,26 @@ def test_timeline_says_which_step_failed(tmp_path):
     assert {line["name"]: line["exit_code"] for line in lines[1:]} == {"good": 0, "bad": 3}
 
 
+def test_timeline_waits_for_a_file_that_a_step_makes(tmp_path):
+    # Due at 0.1 s, were it not for the file, which comes when the maker has run 0.3 s.
+    maker = "import time, pathlib; time.sleep(0.3); pathlib.Path('ready.hdr').touch()"
+    done, lines = follow(
+        tmp_path,
+        step("order", 0.1, "pass", after_file="*.hdr"),
+        step("maker", 0, maker.replace("'ready", f"'{tmp_path}/ready")),
+    )
+    assert done.returncode == 0, done.stderr
+    assert {line["name"]: line["start_seconds"] for line in lines[1:]}["order"] >= 0.4
+
+
+def test_timeline_ends_when_the_file_never_comes(tmp_path):
+    done, lines = follow(
+        tmp_path, step("order", 0, "pass", after_file="*.hdr"), step("client", 0, "pass")
+    )
+    assert done.returncode == 1
+    assert [line["kind"] for line in lines] == ["origin", "client"]
+
+
 def test_timeline_ends_a_step_that_overruns(tmp_path):
     endless = "import time\nwhile True: time.sleep(60)"
     done, lines = follow(tmp_path, step("endless", 0, endless, timeout_seconds=0.2))

@@ -3,8 +3,9 @@
 Standard library alone, so that a node can run this very file. The timeline is a JSON file:
 {"steps": [{"name": "steady", "kind": "client", "at_seconds": 0, "argv": ["sluice-ycsb", "run"],
 "output": "steady.txt", "timeout_seconds": 200, "allowed_exit_codes": [0, 3]}]}. Every step starts
-at its second whether or not earlier ones are done. The first line written is the origin that all
-seconds count from.
+at its second whether or not earlier ones are done; with "after_file": "clients/steady/*.hdr" it
+counts from when such a file appears below the directory. The first line written is the origin that
+all logged seconds count from.
 """
 
 import argparse
@@ -58,41 +59,60 @@ def follow(steps: list[dict[str, Any]], directory: Path, events: Path) -> bool:
 
     Outputs go below `directory`; `events` is a new file of JSON lines.
     """
+    clock = _Clock(directory)
     waiting, running, good = list(steps), [], True
     with events.open("x") as log:
-        origin, epoch = time.monotonic(), time.time()
-        _write(log, {"kind": "origin", "epoch_seconds": round(epoch, 6)})
+        _write(log, {"kind": "origin", "epoch_seconds": round(clock.epoch, 6)})
         try:
             while waiting or running:
-                now = time.monotonic() - origin
-                while waiting and waiting[0]["at_seconds"] <= now:
-                    running.append(_start(waiting.pop(0), directory, origin))
-                for item in [r for r in running if _ended(r, time.monotonic() - origin)]:
+                for step in [s for s in waiting if clock.is_due(s)]:
+                    waiting.remove(step)
+                    running.append(_start(step, directory, clock.now()))
+                for item in [r for r in running if _ended(r, clock.now())]:
                     running.remove(item)
-                    good &= _finish(item, time.monotonic() - origin, log)
-                time.sleep(_pause(waiting, running, time.monotonic() - origin))
+                    good &= _finish(item, clock.now(), log)
+                if not running and any(clock.never(step) for step in waiting):
+                    return False
+                time.sleep(POLL_SECONDS)
         finally:
             for item in running:
                 _stop(item.process)
     return good
 
 
-def _pause(waiting: list, running: list, now: float) -> float:
-    until_next = waiting[0]["at_seconds"] - now if waiting else POLL_SECONDS
-    return max(0.0, min(until_next, POLL_SECONDS if running else until_next))
+class _Clock:
+    """Seconds since the origin, and since the files that steps wait for appeared."""
+
+    def __init__(self, directory: Path):
+        self.epoch, self._begun = time.time(), time.monotonic()
+        self._directory, self._seen = directory, {}
+
+    def now(self) -> float:
+        return time.monotonic() - self._begun
+
+    def is_due(self, step: dict[str, Any]) -> bool:
+        pattern = step.get("after_file")
+        if pattern is None:
+            return step["at_seconds"] <= self.now()
+        if pattern not in self._seen and any(self._directory.glob(pattern)):
+            self._seen[pattern] = self.now()
+        return pattern in self._seen and self._seen[pattern] + step["at_seconds"] <= self.now()
+
+    def never(self, step: dict[str, Any]) -> bool:
+        """Whether a step waits for a file that nothing that runs could still bring."""
+        return "after_file" in step and step["after_file"] not in self._seen
 
 
-def _start(step: dict[str, Any], directory: Path, origin: float) -> Running:
+def _start(step: dict[str, Any], directory: Path, now: float) -> Running:
     output = directory / step["output"] if step.get("output") else Path(os.devnull)
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("ab") as out:
-        started = time.monotonic() - origin
         # A group of its own, so that a timeout ends the step's children too.
         process = subprocess.Popen(
             step["argv"], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
             start_new_session=True,
         )  # fmt: skip
-    return Running(step, process, started)
+    return Running(step, process, now)
 
 
 def _ended(item: Running, now: float) -> bool:

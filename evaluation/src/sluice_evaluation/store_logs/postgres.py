@@ -19,6 +19,7 @@ _COMPLETE = re.compile(
     r".*?distance=(?P<distance>\d+) kB"
 )
 _REDO_DONE = re.compile(r"redo done at .*elapsed: (?P<elapsed>[\d.]+) s")
+_AROUND_THE_RUN = re.compile("shutdown|end-of-recovery")
 _NO_REDO = "redo is not required"
 _SERVER_START = "starting PostgreSQL"
 
@@ -86,10 +87,12 @@ def metrics(events: Iterable[Event]) -> dict[str, float]:
     events = list(events)
     finished = [e.attributes for e in events if e.kind == "checkpoint" and e.attributes["finished"]]
     redos = [event.end - event.start for event in events if event.kind == "redo"]
-    found: dict[str, float] = {"checkpoints_count": len(finished)}
+    under_load = [c for c in finished if not _AROUND_THE_RUN.search(c["cause"])]
+    found: dict[str, float] = {"checkpoints_count": len(under_load)}
     if finished:
+        # With that at the end of recovery: it tells how much there was to replay.
         found["largest_wal_distance_bytes"] = max(c["wal_distance_bytes"] for c in finished)
-        found["checkpoint_sync_seconds"] = round(sum(c["sync_seconds"] for c in finished), 3)
+        found["checkpoint_sync_seconds"] = round(sum(c["sync_seconds"] for c in under_load), 3)
     if redos:
         found["redo_seconds"] = round(redos[-1], 3)
     return found
