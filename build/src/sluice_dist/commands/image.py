@@ -22,6 +22,7 @@ from sluice_dist.images.buildah import export_archive, labels_of
 from sluice_dist.images.node import NodeRecipe, build_node_image
 from sluice_dist.images.store import build_store_image, image_epoch
 from sluice_dist.layout import Layout
+from sluice_dist.lock import only_one
 from sluice_dist.release import VARIANTS, find_release
 from sluice_dist.reproducible import source_date_epoch
 
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace, layout: Layout) -> int:
     """Build the image and print its name."""
     runtime = load_or_detect(layout.containers)
     layout.images.mkdir(parents=True, exist_ok=True)
-    reference = _build(arguments, layout, runtime)
+    with only_one(layout.images / "lock"):
+        reference = _build(arguments, layout, runtime)
     if arguments.archive:
         export_archive(runtime, reference, arguments.archive)
     if arguments.output == "json":

@@ -11,6 +11,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 from sluice_dist.errors import DistError
+from sluice_dist.lock import only_one
 from sluice_dist.packages.content import lay_out, source_file
 from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
 from sluice_dist.release import Release
@@ -75,11 +76,19 @@ def build_packages(
     names are replaced. Raises DistError if the store has no templates, is not compiled, or the
     build or the check fails.
     """
-    templates = template_folders(release)
-    if not templates[1].is_dir():
-        raise DistError(f"there is no {templates[1]}", "add the store's packaging templates there")
+    templates = template_folders(release)[1]
+    if not templates.is_dir():
+        raise DistError(f"there is no {templates}", "add the store's packaging templates there")
     work = release.layout.work / "packaging" / release.store / release.label
-    stamp = work / "inputs.json"
+    work.parent.mkdir(parents=True, exist_ok=True)
+    with only_one(work.with_name(f"{work.name}.lock")):
+        return _bring(release, work, rebuild, check or lint)
+
+
+def _bring(
+    release: Release, work: Path, rebuild: bool, check: Callable[[list[Path]], None]
+) -> list[Path]:
+    stamp = work / "inputs.sha256"
     epoch = source_date_epoch(release.layout.root, *package_inputs(release))
     inputs = package_inputs_sha256(release, epoch)
     existing = existing_packages(release)
@@ -89,7 +98,7 @@ def build_packages(
     tree = work / "tree"
     lay_out(release, tree, has_plugin(release))
     render_folder(
-        templates,
+        template_folders(release),
         tree / "debian",
         template_values(release, epoch),
         lambda path: source_file(release, path),
@@ -98,7 +107,7 @@ def build_packages(
     _build(tree, epoch, work / "build.log")
     shutil.rmtree(tree)
     built = [next(work.glob(f"{name}_*.deb")) for name in package_names(release)]
-    (check or lint)(built)
+    check(built)
     published = [publish(package, release.layout.packages) for package in built]
     stamp.write_text(inputs)
     return published
