@@ -1,4 +1,4 @@
-"""Callback that kills the playbook before a task of a given name: what a lost control host looks like to the nodes."""
+"""Callback that kills the playbook before a task: a lost control host, as nodes see it."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ DOCUMENTATION = """
 name: interrupt
 type: aggregate
 short_description: Kill the playbook before a task
-description: Ends ansible-playbook with SIGKILL when the task named by INTERRUPT_BEFORE is about to begin.
+description: Ends ansible-playbook with SIGKILL before the task named by INTERRUPT_BEFORE begins.
 """
 
 
