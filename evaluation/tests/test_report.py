@@ -150,6 +150,20 @@ def test_a_record_that_is_wrong_stops_the_report(results, tmp_path, capsys):
     assert code == 2 and "does not follow" in capsys.readouterr().err
 
 
+def test_check_finds_a_report_that_is_out_of_date(tmp_path, smoke_results, capsys):
+    results = tmp_path / "results"
+    folder = "postgres-checkpoint/smoke"
+    shutil.copytree(smoke_results / folder, results / folder)
+    check = ["report", "--check", "--results", str(results), "--experiments", str(EXPERIMENTS)]
+    assert cli.main(check) == 1
+    report.write(results, EXPERIMENTS, results / "report")
+    assert cli.main(check) == 0
+    shutil.rmtree(results / folder / "wal1024_ct0.5_a_t10_throttle/04")
+    assert cli.main(check) == 1
+    assert "index.html is not what the records give" in capsys.readouterr().err
+    assert cli.main(["report", "--check", "--results", str(tmp_path), *check[-2:]]) == 0
+
+
 def test_old_figures_go_away(results, tmp_path):
     output = tmp_path / "report"
     report.write(tmp_path / "none", EXPERIMENTS, output)

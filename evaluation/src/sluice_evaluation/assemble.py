@@ -6,16 +6,16 @@ staged in a hidden folder beside the destination and moved into place when it is
 
 import csv
 import json
-import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from sluice_evaluation import histograms, store_logs
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
+from sluice_evaluation.raw_clients import origin_of, read_clients, read_json, results_of
 from sluice_evaluation.records import (
     RECORD_NAME,
     describe_file,
@@ -31,8 +31,6 @@ INTERVAL_COLUMNS = (
     "client", "operation", "kind", "start_seconds", "end_seconds", "operations", "mean_seconds",
     "p50_seconds", "p99_seconds", "p99_9_seconds", "max_seconds",
 )  # fmt: skip
-INTENDED = "Intended-"
-_RUN_START = re.compile(r"^sluice\.run\.start_unix_milliseconds\s*[=:]\s*(\d+)", re.M)
 # What a client may end with: 3 is done, but operations failed. They are counted.
 CLIENT_EXIT_CODES = (0, 3)
 # Kept histograms have at most so many intervals; intervals.csv has all of them.
@@ -42,10 +40,10 @@ INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
 
 def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results: Path) -> Path:
     """Record a finished run; EvaluationError when its output is not whole."""
-    run = _read_json(raw / "run.json")
-    origin = _origin(raw, planned)
+    run = read_json(raw / "run.json")
+    origin = origin_of(raw, planned)
     with _staged(results, planned, failed=False) as (staged, destination):
-        clients, counts = _clients(raw, planned)
+        clients, counts = read_clients(raw, planned)
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
         copied = _copy_samples(raw, staged)
@@ -54,14 +52,14 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         document |= {
             "status": "complete",
             "origin": utc(origin),
-            "environment": _read_json(raw / "fingerprint.json"),
-            "software": _read_json(raw / "software.json"),
-            "effective_settings": _read_json(raw / "settings.json"),
+            "environment": read_json(raw / "fingerprint.json"),
+            "software": read_json(raw / "software.json"),
+            "effective_settings": read_json(raw / "settings.json"),
             "load": run["load"],
             "phases": _phases(planned, run, origin),
             "events": events + _timeline_events(raw, planned, origin),
             "summaries": summaries,
-            "results": _results(clients, planned, normal, origin) | counts,
+            "results": results_of(clients, planned, normal, origin) | counts,
             "metrics": metrics | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
@@ -145,18 +143,8 @@ def _write(document: dict[str, Any], staged: Path, files: Iterable[Path]) -> Non
     (staged / RECORD_NAME).write_text(dump(document))
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError) as error:
-        raise EvaluationError(
-            f"{path}: {error}; a finished run leaves this file (docs/evaluation.md lists all), "
-            "one that failed is recorded with --failed-step and --failed-message"
-        ) from error
-
-
 def _optional_json(path: Path) -> dict[str, Any]:
-    return _read_json(path) if path.exists() else {}
+    return read_json(path) if path.exists() else {}
 
 
 def _timeline(raw: Path) -> list[dict[str, Any]]:
@@ -172,61 +160,6 @@ def _timeline_origin(raw: Path) -> float:
         if line["kind"] == "origin":
             return float(line["epoch_seconds"])
     raise EvaluationError(f"{raw / 'timeline.jsonl'} has no line of kind origin")
-
-
-def _origin(raw: Path, planned: dict[str, Any]) -> float:
-    """When the first client began its load: a Java machine takes its time to get there."""
-    path = raw / "clients" / planned["clients"][0]["name"] / "run.properties"
-    try:
-        match = _RUN_START.search(path.read_text())
-    except OSError as error:
-        raise EvaluationError(f"{path}: {error}; `sluice-ycsb run --results` writes it") from error
-    if not match:
-        raise EvaluationError(f"{path} does not say when the run began")
-    return int(match.group(1)) / 1000
-
-
-def _clients(
-    raw: Path, planned: dict[str, Any]
-) -> tuple[dict[tuple[str, str, str], list[Interval]], dict[str, int]]:
-    """Intervals by client, operation and kind; how many operations failed or were not issued."""
-    found: dict[tuple[str, str, str], list[Interval]] = {}
-    counts = {"error_count": 0, "unissued_count": 0}
-    for client in planned["clients"]:
-        directory = raw / "clients" / client["name"]
-        paths = sorted(directory.glob("*.hdr"))
-        if not paths:
-            raise EvaluationError(f"{directory} has no .hdr file: `sluice-ycsb run --results DIR`")
-        # Without a schedule there is no due time to count from.
-        scheduled = client["schedule"] is not None
-        for path in paths:
-            operation = path.stem.removeprefix(INTENDED)
-            kind = "intended" if path.stem.startswith(INTENDED) else "measured"
-            if operation in planned["operations"] and (kind == "measured" or scheduled):
-                found[client["name"], operation, kind] = histograms.read_log(path)
-        overall = _overall(directory / "measurements.json")
-        counts["error_count"] += overall("FailedOperations")
-        counts["unissued_count"] += overall("UnissuedOperations") if scheduled else 0
-    _require_operations(found, planned)
-    return found, counts
-
-
-def _overall(path: Path) -> Callable[[str], int]:
-    """Reads the numbers that a client gives of its whole run."""
-    values = {m["measurement"]: m["value"] for m in _read_json(path) if m["metric"] == "OVERALL"}
-
-    def read(name: str) -> int:
-        if name not in values:
-            raise EvaluationError(f"{path} does not give OVERALL {name}")
-        return int(values[name])
-
-    return read
-
-
-def _require_operations(found: dict, planned: dict[str, Any]) -> None:
-    seen = {operation for _, operation, _ in found}
-    if missing := sorted(set(planned["operations"]) - seen):
-        raise EvaluationError(f"no client recorded {', '.join(missing)}: the workload did not run")
 
 
 def _width_seconds(duration: float) -> int:
@@ -267,33 +200,6 @@ def _write_rows(writer: Any, key: tuple, intervals: list[Interval], origin: floa
         if summary["operations"]:
             times = round(interval.start - origin, 3), round(interval.end - origin, 3)
             writer.writerow((*key, *times, *summary.values()))
-
-
-def _results(
-    clients: dict[tuple[str, str, str], list[Interval]],
-    planned: dict[str, Any],
-    normal: dict[str, float],
-    origin: float,
-) -> dict[str, Any]:
-    start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
-
-    def merged(kind: str) -> dict[str, Any]:
-        return histograms.merge(
-            interval.distribution
-            for key, intervals in clients.items()
-            if key[2] == kind
-            for interval in histograms.between(intervals, start, end)
-        ).summary()
-
-    scheduled = all(client["schedule"] is not None for client in planned["clients"])
-    measured = merged("measured")
-    if not measured["operations"]:
-        raise EvaluationError("no operation fell into the normal phase: are the clocks in step?")
-    return {
-        "measured": measured,
-        "intended": merged("intended") if scheduled else None,
-        "throughput_operations_per_second": round(measured["operations"] / (end - start), 6),
-    }
 
 
 def _copy_samples(raw: Path, staged: Path) -> list[Path]:

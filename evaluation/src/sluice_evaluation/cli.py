@@ -105,6 +105,9 @@ def _reporting(subcommands: argparse._SubParsersAction) -> None:
     report.add_argument(
         "--output", type=Path, metavar="DIR", help="default: the folder report inside --results"
     )
+    report.add_argument(
+        "--check", action="store_true", help="write nothing; fail when the report is out of date"
+    )
     report.set_defaults(run=commands.report)
     claims = _command(
         subcommands, "claims", "print each claim with its expected and measured range"

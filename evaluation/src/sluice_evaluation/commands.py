@@ -86,13 +86,22 @@ def check(options: argparse.Namespace) -> int:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Make the report and print its path."""
+    """Make the report and print its path, or check the one that is there."""
     # Figures need matplotlib, which takes a second to load: only here.
     from sluice_evaluation import report as reporting
 
     output = options.output or options.results / "report"
-    print(reporting.write(options.results, options.experiments, output))
-    return 0
+    if not options.check:
+        print(reporting.write(options.results, options.experiments, output))
+        return 0
+    if not output.exists() and not any(records.find(options.results)):
+        print(f"no records in {options.results}, and no report")
+        return 0
+    changed = reporting.differences(options.results, options.experiments, output)
+    for name in changed:
+        print(f"{output / name} is not what the records give", file=sys.stderr)
+    print(f"{output}: " + ("run make report, and commit it" if changed else "up to date"))
+    return 1 if changed else 0
 
 
 def claims(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ The same records give the same bytes: nothing here asks for the time or the mach
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,21 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
             (figures / drawing.file_name(form, theme)).write_bytes(content)
     (output / PAGE).write_text(page)
     return output / PAGE
+
+
+def differences(results: Path, experiments: Path, output: Path) -> list[str]:
+    """The files of a report that are not what the records give now."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".report-", dir=output.parent) as folder:
+        # Beside the report, so that links to the records are the same.
+        fresh = Path(folder)
+        write(results, experiments, fresh)
+        both = [p.relative_to(t) for t in (fresh, output) for p in t.rglob("*") if p.is_file()]
+        return sorted(str(n) for n in set(both) if _content(fresh / n) != _content(output / n))
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _render(sections: list[Section], members: list[Record], known: dict[str, Experiment]) -> str:
