@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 DEADLINE_SECONDS = 30
-ANEW = "keep its model and size, or make the disk anew (tasks_from: recreate_disks)"
+ANEW = "keep its model and size, or make the disk anew (tasks_from: recreate_disk)"
 
 
 class DiskError(Exception):
