@@ -25,6 +25,9 @@ KILL_AFTER_BUDGETS = 4
 KILL_AFTER_SECONDS = 900
 """A step is killed after the longer of these: slow machines and networks pass, a hang ends."""
 
+END_WITHIN_SECONDS = 30
+"""What a step has for tidying up before it is killed."""
+
 MAKE_VARIABLES = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 
 TAIL_LINES = 60
@@ -124,8 +127,12 @@ def _environment(suite: str) -> dict[str, str]:
     return kept | {"PATH": path, "VIRTUAL_ENV": str(venv), "SLUICE_SUITE": suite}
 
 
-def _kill_group(process: subprocess.Popen) -> None:
+def end_group(process: subprocess.Popen) -> None:
+    """Ends a step with its children; asks first, as a child may have sessions of its own to end."""
     with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_WITHIN_SECONDS)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
@@ -146,10 +153,10 @@ def _execute(step: Step, suite: str, log: Path) -> tuple[int, bool]:
             limit = max(step.budget_seconds * KILL_AFTER_BUDGETS, KILL_AFTER_SECONDS)
             return process.wait(limit), False
         except subprocess.TimeoutExpired:
-            _kill_group(process)
+            end_group(process)
             return process.returncode, True
         except BaseException:
-            _kill_group(process)
+            end_group(process)
             raise
 
 
@@ -161,8 +168,8 @@ def run_step(step: Step, suite: str, logs: Path) -> Outcome:
     exit_code, timed_out = _execute(step, suite, log)
     seconds = time.monotonic() - start
     output = log.read_text(errors="replace")
-    counts = counts_of(output, exit_code)
-    if exit_code == 0:
+    counts = counts_of(output, failed=exit_code != 0 or timed_out)
+    if exit_code == 0 and not timed_out:
         return Outcome(step, "passed", seconds, counts)
     print(*(line[:TAIL_COLUMNS] for line in output.splitlines()[-TAIL_LINES:]), sep="\n")
     print(f"--- {step.name} failed (exit code {exit_code}); all of its output: {log}", flush=True)

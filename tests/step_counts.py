@@ -75,13 +75,13 @@ def _plain(output: str) -> Counts:
     return total
 
 
-def counts_of(output: str, exit_code: int) -> Counts:
+def counts_of(output: str, failed: bool) -> Counts:
     """Tests that a step's output reports; a step without such lines is itself one test."""
     text = _ANSI.sub("", output)
     total = Counts()
     for parse in (_pytest, _prove, _regress, _surefire, _plain):
         total += parse(text)
-    if exit_code != 0 and total.failed == 0:
+    if failed and total.failed == 0:
         return total + Counts(failed=1)
     if total == Counts():
         return Counts(passed=1)

@@ -33,17 +33,32 @@ def run_all(directory, *steps):
     return {outcome.step.name: outcome for outcome in outcomes}
 
 
-def ends(pid):
-    """True when the process is gone, or dead and not yet reaped, within ten seconds."""
+def within_ten_seconds(condition):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return True
-        if state == "Z":
+        if condition():
             return True
     return False
+
+
+def has_ended(pid):
+    """True when the process is gone, or dead and not yet reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Starts a script in a session of its own and waits until it has written its file `ready`."""
+
+    def start(script):
+        process = subprocess.Popen(["bash", "-c", script], cwd=tmp_path, start_new_session=True)
+        assert within_ten_seconds((tmp_path / "ready").exists)
+        return process
+
+    return start
 
 
 def test_needed_step_comes_first(tmp_path):
@@ -74,12 +89,29 @@ def test_step_is_not_part_of_a_make_around_it(tmp_path, monkeypatch):
     assert run_all(tmp_path, ("make", command, 9, []))["make"].result == "passed"
 
 
-def test_hanging_step_is_killed_with_its_children(tmp_path, monkeypatch):
+def test_hanging_step_fails_even_if_it_exits_well(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "KILL_AFTER_BUDGETS", 0)
     monkeypatch.setattr(run, "KILL_AFTER_SECONDS", 0.2)
-    command = f"sleep 600 & echo $! >{tmp_path}/pid; wait"
-    assert run_all(tmp_path, ("hang", command, 1, []))["hang"].result == "timed out"
-    assert ends((tmp_path / "pid").read_text().strip())
+    outcome = run_all(tmp_path, ("hang", "trap 'exit 0' TERM; sleep 600 & wait", 1, []))["hang"]
+    assert (outcome.result, outcome.counts.failed) == ("timed out", 1)
+
+
+def test_children_end_with_their_step(tmp_path, shell):
+    run.end_group(shell("sleep 600 & echo $! >pid; touch ready; wait"))
+    pid = (tmp_path / "pid").read_text().strip()
+    assert within_ten_seconds(lambda: has_ended(pid))
+
+
+def test_step_may_tidy_up_before_it_is_killed(tmp_path, shell):
+    run.end_group(shell("trap 'touch tidied; exit' TERM; touch ready; sleep 600 & wait"))
+    assert (tmp_path / "tidied").exists()
+
+
+def test_step_that_will_not_end_is_killed(shell, monkeypatch):
+    monkeypatch.setattr(run, "END_WITHIN_SECONDS", 0.2)
+    process = shell("trap '' TERM; touch ready; while true; do sleep 1; done")
+    run.end_group(process)
+    assert process.returncode == -9
 
 
 def test_last_line_sums_the_counts(tmp_path, capsys):
