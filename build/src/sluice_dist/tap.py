@@ -13,6 +13,8 @@ _TEST = re.compile(
     r"(?:\s+\d+ ms)?(?:\s*# (?P<directive>skip|todo)\b.*)?",
     re.IGNORECASE,
 )
+# Some name the process that they are about; two runs are to be compared by name.
+_PROCESS = re.compile(r"\bpid \d+")
 
 
 @dataclass
@@ -43,7 +45,7 @@ def _tests(log: str) -> Iterator[tuple[str, str]]:
             if match["reason"]:
                 yield f"{file}(all)", "skipped"
         elif match := _TEST.fullmatch(line.rstrip()):
-            name = file + (match["name"] or match["number"])
+            name = file + _PROCESS.sub("pid N", match["name"] or match["number"])
             yield name, _outcome(match)
 
 
