@@ -15,6 +15,8 @@ from sluice_evaluation.analysis import (
 from sluice_evaluation.experiment import MEASURE
 from sluice_evaluation.inference import CONFIDENCE, Caution, RatioEstimate
 
+TOO_SHORT_TEXT = "runs of this profile are too short to judge by"
+
 
 @dataclass(frozen=True)
 class ClaimRow:
@@ -31,6 +33,7 @@ class ClaimRow:
     command: str
     seconds: float
     disk_bytes: int
+    too_short: bool = False
     published: dict[str, Any] | None = None
 
     @property
@@ -39,7 +42,7 @@ class ClaimRow:
         if self.estimate is None:
             return "absent"
         low, high = self.expected.get("min", -math.inf), self.expected.get("max", math.inf)
-        if not self.estimate.claimable:
+        if self.too_short or not self.estimate.claimable:
             return "~"
         if low <= self.estimate.lower and self.estimate.upper <= high:
             return "met"
@@ -68,7 +71,8 @@ class ClaimRow:
     @property
     def cautions(self) -> list[str]:
         """Warnings in words."""
-        return caution_texts(self.estimate.warnings) if self.estimate else []
+        texts = caution_texts(self.estimate.warnings) if self.estimate else []
+        return [TOO_SHORT_TEXT, *texts] if self.too_short else texts
 
     def as_dict(self) -> dict[str, Any]:
         """For scripts."""
@@ -117,6 +121,7 @@ def _row(
 ) -> ClaimRow:
     name, profile = study.experiment.name, study.profile
     published = claim.get("published")
+    table = study.experiment.profile(profile)
     return ClaimRow(
         experiment=name,
         profile=profile,
@@ -128,7 +133,8 @@ def _row(
         estimate=estimate,
         command=f"make evaluate EXPERIMENT={name} PROFILE={profile}",
         seconds=study.planned_seconds(),
-        disk_bytes=study.experiment.profile(profile)["estimate"]["disk_bytes"],
+        disk_bytes=table["estimate"]["disk_bytes"],
+        too_short=table.get("too_short", False),
         published=study.experiment.published(published) if published else None,
     )
 
