@@ -1,0 +1,165 @@
+"""A temporary PostgreSQL cluster of the staged build, for measurements."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+
+SERVER_USER = "nobody"  # PostgreSQL does not run as root
+TIMEOUT_SECONDS = 180.0
+
+BASE_SETTINGS = {
+    "listen_addresses": "",
+    "checkpoint_timeout": "1h",
+    "max_wal_size": "4GB",
+    "autovacuum": "off",
+    "bgwriter_lru_maxpages": "0",
+    "shared_buffers": "256MB",
+    "log_checkpoints": "on",
+    "wal_keep_size": "2GB",
+}
+SLUICE_SETTINGS = {"shared_preload_libraries": "sluice"}
+
+
+def staged_prefix(version: str, variant: str) -> Path:
+    """Folder of the staged build; tells to compile when there is none."""
+    command = ["sluice-dist", "show", f"postgres/{version}", "--variant", variant, "-o", "json"]
+    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    prefix = Path(shown["staged_prefix"])
+    if not (prefix / "bin/postgres").exists():
+        raise SystemExit(
+            f"{prefix} holds no server: run `sluice-dist compile postgres/{version}"
+            f" --variant {variant}` first"
+        )
+    return prefix
+
+
+def wait_until(condition, what: str) -> None:
+    """Poll a condition until it holds; TimeoutError says what did not happen."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s in vain: {what}")
+        time.sleep(0.01)
+
+
+class Cluster:
+    """One server with its data in a folder of its own, reached over a Unix socket."""
+
+    def __init__(self, prefix: Path, folder: Path):
+        self.prefix = prefix
+        self.folder = folder
+        self.data = folder / "data"
+
+    def run(self, program: str, *args: str | Path, **options) -> subprocess.CompletedProcess:
+        """Run a program of the build as the server's user."""
+        environment = {
+            **os.environ,
+            "PGHOST": str(self.folder),
+            "PGUSER": "postgres",
+            "PGDATABASE": "postgres",
+        }
+        user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
+        return subprocess.run(
+            [self.prefix / "bin" / program, *args],
+            check=True,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            **user,
+            **options,
+        )
+
+    def configure(self, settings: dict[str, str]) -> None:
+        """Add settings to the configuration file."""
+        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.writelines(lines)
+
+    def start(self) -> None:
+        """Start the server and wait until it accepts connections."""
+        log = self.folder / "log"
+        self.run("pg_ctl", "-D", self.data, "-l", log, "-w", "-s", "start")
+
+    def start_under(self, tool: list[str]) -> None:
+        """Start the server as the child of a tool such as valgrind."""
+        user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
+        subprocess.Popen(
+            [*tool, self.prefix / "bin/postgres", "-D", self.data],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "log").open("a"),
+            **user,
+        )
+        wait_until(self.answers, "a server that answers")
+
+    def answers(self) -> bool:
+        """Whether the server accepts connections."""
+        try:
+            self.connect().close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop the server; mode as of pg_ctl."""
+        self.run("pg_ctl", "-D", self.data, "-m", mode, "-w", "-s", "stop")
+
+    def connect(self) -> psycopg.Connection:
+        """A session of the superuser, in autocommit."""
+        return psycopg.connect(
+            host=str(self.folder), user="postgres", dbname="postgres", autocommit=True
+        )
+
+
+def _own(folder: Path) -> None:
+    if os.geteuid() == 0:
+        user = pwd.getpwnam(SERVER_USER)
+        os.chown(folder, user.pw_uid, user.pw_gid)
+
+
+@contextlib.contextmanager
+def temporary_cluster(
+    prefix: Path, settings: dict[str, str], parent: Path | None = None
+) -> Iterator[Cluster]:
+    """A started cluster in a folder of its own, stopped and removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-bench-", dir=parent))
+    _own(folder)
+    cluster = Cluster(prefix, folder)
+    try:
+        cluster.run("initdb", "-D", cluster.data, "-U", "postgres", "-A", "trust", "-k", "-N")
+        cluster.configure({**BASE_SETTINGS, "unix_socket_directories": str(folder), **settings})
+        cluster.start()
+        yield cluster
+    finally:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            cluster.stop("immediate")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def dirty_buffers(session: psycopg.Connection, buffers: int) -> None:
+    """Leave about this many dirty buffers of 8 KiB."""
+    session.execute("CREATE TABLE IF NOT EXISTS pages (i int, filler text STORAGE plain)")
+    session.execute(
+        "INSERT INTO pages SELECT i, repeat('x', 7000) FROM generate_series(1, %s) i", (buffers,)
+    )
+
+
+def progress(session: psycopg.Connection, *columns: str) -> tuple:
+    """Columns of the progress row."""
+    query = f"SELECT {', '.join(columns)} FROM sluice.checkpoint_progress"
+    row = session.execute(query).fetchone()
+    assert row is not None
+    return row

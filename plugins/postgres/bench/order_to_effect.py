@@ -1,0 +1,118 @@
+"""Measures how long an order to a running checkpoint takes to have its effect.
+
+A checkpoint is held and released in turn. The effect of a hold is the first look at the progress
+that says `held`; that of a rate is the first buffer written after the order. Then each rate is
+kept for five seconds and compared with what was written, and a hold is watched for four.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+import psycopg
+from cluster import (
+    SLUICE_SETTINGS,
+    dirty_buffers,
+    progress,
+    staged_prefix,
+    temporary_cluster,
+    wait_until,
+)
+
+OWNER = "bench"
+RATES_BYTES_PER_SECOND = (2_000_000, 20_000_000)
+RATE_SECONDS = 5.0
+HOLD_SECONDS = 4.0
+
+
+def set_pace(session: psycopg.Connection, mode: str, rate: int | None = None) -> None:
+    """Order a pace for ten minutes."""
+    session.execute(
+        "SELECT sluice.set_checkpoint_pace(%s, %s, '10 min', rate_bytes_per_second => %s)",
+        (mode, OWNER, rate),
+    )
+
+
+def seconds_until(condition) -> float:
+    """Time until a condition holds, looked at without a pause."""
+    start = time.monotonic()
+    while not condition():
+        if time.monotonic() - start > 10:
+            raise TimeoutError("an order had no effect within 10 s")
+    return time.monotonic() - start
+
+
+def one_cycle(session: psycopg.Connection) -> tuple[float, float]:
+    """Seconds from a hold, and from a rate, to the effect."""
+    start = time.monotonic()
+    set_pace(session, "hold")
+    seconds_until(lambda: progress(session, "state") == ("held",))
+    held = time.monotonic() - start
+
+    (before,) = progress(session, "buffers_done")
+    start = time.monotonic()
+    set_pace(session, "rate", RATES_BYTES_PER_SECOND[0])
+    seconds_until(lambda: progress(session, "buffers_done") > (before,))
+    return held, time.monotonic() - start
+
+
+def rate_error(session: psycopg.Connection, rate: int) -> float:
+    """Relative error of what was written in five seconds."""
+    set_pace(session, "rate", rate)
+    elapsed, written = progress(session, "elapsed_seconds", "bytes_written")
+    time.sleep(RATE_SECONDS)
+    later, more = progress(session, "elapsed_seconds", "bytes_written")
+    return (more - written) / ((later - elapsed) * rate) - 1
+
+
+def held_buffers(session: psycopg.Connection) -> int:
+    """Buffers written during a hold of four seconds."""
+    set_pace(session, "hold")
+    seconds_until(lambda: progress(session, "state") == ("held",))
+    (before,) = progress(session, "buffers_done")
+    time.sleep(HOLD_SECONDS)
+    return progress(session, "buffers_done")[0] - before
+
+
+def measure(session: psycopg.Connection, orders: int) -> dict:
+    """All figures, with times in seconds."""
+    dirty_buffers(session, 24_000)
+    session.execute("SELECT sluice.start_checkpoint(%s, '10 min', 2000000)", (OWNER,))
+    wait_until(lambda: progress(session, "phase") == ("write",), "the write phase")
+    times = sorted(t for _ in range(orders // 2) for t in one_cycle(session))
+    return {
+        "orders": len(times),
+        "p50_seconds": times[len(times) // 2],
+        "p99_seconds": times[int(len(times) * 0.99)],
+        "max_seconds": times[-1],
+        "rate_error": {str(rate): rate_error(session, rate) for rate in RATES_BYTES_PER_SECOND},
+        "buffers_written_in_hold": held_buffers(session),
+    }
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
+    parser.add_argument("--orders", type=int, default=200, help="(default: %(default)s)")
+    parser.add_argument("-o", "--output", choices=["text", "json"], default="text")
+    args = parser.parse_args()
+    prefix = staged_prefix(args.version, "patched")
+    with temporary_cluster(prefix, SLUICE_SETTINGS) as cluster, cluster.connect() as session:
+        session.execute("CREATE EXTENSION sluice")
+        figures = measure(session, args.orders)
+    if args.output == "json":
+        print(json.dumps(figures, indent=2))
+        return
+    print(f"order to effect over {figures['orders']} orders:")
+    for name in ("p50", "p99", "max"):
+        print(f"  {name:4} {figures[name + '_seconds'] * 1000:8.2f} ms   (bound on p99: 50 ms)")
+    for rate, error in figures["rate_error"].items():
+        print(f"rate of {int(rate) / 1e6:g} MB/s over 5 s: {error:+.2%}   (bound: 2%)")
+    print(f"buffers written in a hold: {figures['buffers_written_in_hold']}   (bound: 0)")
+
+
+if __name__ == "__main__":
+    main()
