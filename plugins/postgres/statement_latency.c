@@ -16,6 +16,7 @@
 
 #include "access/xact.h"
 #include "executor/executor.h"
+#include "nodes/execnodes.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
@@ -175,7 +176,6 @@ static void
 latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 {
 	bool		is_select = false;
-	bool		is_extended = queryDesc->dest->mydest != DestRemote;
 
 	if (!latency_is_measured())
 	{
@@ -204,7 +204,7 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 	PG_END_TRY();
 
 	if (is_select)
-		latency_end_statement(is_extended);
+		latency_end_statement();
 }
 
 static void
@@ -222,8 +222,10 @@ latency_ExecutorFinish(QueryDesc *queryDesc)
 {
 	bool		is_current = latency_is_current(queryDesc) &&
 		is_client_statement(queryDesc->plannedstmt);
+	bool		has_triggers =
+		(queryDesc->estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS) == 0;
 
-	if (!latency_is_measured())
+	if (!latency_is_measured() || (!is_current && !has_triggers))
 	{
 		finish_executor(queryDesc);
 		return;
@@ -241,7 +243,7 @@ latency_ExecutorFinish(QueryDesc *queryDesc)
 	PG_END_TRY();
 
 	if (is_current)
-		latency_end_statement(queryDesc->dest->mydest != DestRemote);
+		latency_end_statement();
 }
 
 static void
@@ -262,7 +264,6 @@ latency_ProcessUtility(UTILITY_PARAMETERS)
 	TransactionStmt control = {0};
 	bool		was_aborted = IsAbortedTransactionBlockState();
 	bool		is_client = is_client_statement(pstmt);
-	bool		is_extended = dest->mydest != DestRemote;
 
 	if (!latency_is_measured())
 	{
@@ -291,7 +292,7 @@ latency_ProcessUtility(UTILITY_PARAMETERS)
 	if (is_control)
 		latency_end_transaction_control(control.kind, control.chain, was_aborted);
 	else
-		latency_end_statement(is_extended);
+		latency_end_statement();
 }
 
 void

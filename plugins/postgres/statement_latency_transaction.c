@@ -16,7 +16,8 @@
  * Query message of several statements, or a pipeline of the extended protocol,
  * another may follow in the same implicit transaction.  So outside of explicit
  * transaction blocks every statement is kept pending, and the next one, if it
- * comes first, settles it with the time at which its execution ended.
+ * comes first, settles it with the time at which its own execution ended or, in
+ * a pipeline, at which the server had read the next message.
  *
  * The start is when the server had read the message.  Outside of transaction
  * blocks that is the message that started the transaction (Parse or Bind).  In
@@ -58,7 +59,7 @@ typedef struct PendingStatement
 	PendingKind kind;
 	LatencyClass class;
 	TimestampTz start;
-	TimestampTz end;			/* of execution; 0 if nothing else can follow */
+	TimestampTz end;			/* of execution; 0 if not known */
 	TimestampTz message;		/* when its last message had been read */
 } PendingStatement;
 
@@ -79,14 +80,12 @@ static bool transaction_failed = false;
 /* Between ROLLBACK TO and the subtransaction that it starts anew */
 static bool rolling_back_to_savepoint = false;
 
-/* Message that was planned last, and not executed yet */
+/* Message that was planned last, and for which an error was counted last */
 static TimestampTz planned_message = 0;
+static TimestampTz failed_message = 0;
 
 /* End of the statement that was recorded last */
 static TimestampTz last_end = 0;
-
-/* Message for which an error was counted last */
-static TimestampTz failed_message = 0;
 
 /* Background and parallel workers and walsenders serve no client statements. */
 bool
@@ -109,11 +108,13 @@ record(LatencyClass class, TimestampTz start, TimestampTz end)
 	last_end = end;
 }
 
+/* Another message came before the end of the pending statement's transaction. */
 static void
-settle_pending(void)
+settle_pending(TimestampTz next_message)
 {
-	if (pending.kind != PENDING_NOTHING && pending.end != 0)
-		record(pending.class, pending.start, pending.end);
+	if (pending.kind != PENDING_NOTHING)
+		record(pending.class, pending.start,
+			   pending.end != 0 ? pending.end : next_message);
 	pending.kind = PENDING_NOTHING;
 }
 
@@ -142,31 +143,29 @@ latency_note_planning(void)
 	planned_message = GetCurrentStatementStartTimestamp();
 }
 
+/* The message to start from, unless it is the transaction's first. */
 static TimestampTz
-statement_start(void)
+statement_message(bool is_planned)
 {
-	TimestampTz start = GetCurrentStatementStartTimestamp();
-
-	if (first_in_transaction && !IsTransactionBlock())
-		start = GetCurrentTransactionStartTimestamp();
-	else if (planned_message > last_end)
-		start = planned_message;
-
-	/* The statements of one Query message share its time. */
-	return Max(start, last_end);
+	/* What was planned before the last statement was not executed. */
+	if (is_planned && planned_message > Max(last_end, pending.message))
+		return planned_message;
+	return GetCurrentStatementStartTimestamp();
 }
 
 /* The query is NULL for utility statements, which are not planned. */
 void
 latency_begin_statement(QueryDesc *query, LatencyClass class)
 {
-	settle_pending();
+	TimestampTz start = statement_message(query != NULL);
 
-	if (query == NULL)
-		planned_message = 0;
+	settle_pending(start);
+	if (first_in_transaction && !IsTransactionBlock())
+		start = GetCurrentTransactionStartTimestamp();
 
 	current.query = query;
-	current.start = statement_start();
+	/* The statements of one Query message share its time. */
+	current.start = Max(start, last_end);
 	current.class = class;
 	current.had_xid = TransactionIdIsValid(GetTopTransactionIdIfAny());
 	current.command_id = GetCurrentCommandId(false);
@@ -214,11 +213,11 @@ make_pending(PendingKind kind, TimestampTz end)
 }
 
 /*
- * The clock is read here only if the time may be needed: a statement that was
- * alone in its Query message ends with its transaction.
+ * The clock is read only if others of the same Query message may follow.  In a
+ * pipeline, results are on their way only when the next message is read.
  */
 void
-latency_end_statement(bool may_be_followed)
+latency_end_statement(void)
 {
 	bool		in_block = IsTransactionBlock();
 
@@ -232,8 +231,7 @@ latency_end_statement(bool may_be_followed)
 	if (in_explicit_block)
 		record(class_of_current(), current.start, GetCurrentTimestamp());
 	else
-		make_pending(PENDING_STATEMENT,
-					 may_be_followed || in_block ? GetCurrentTimestamp() : 0);
+		make_pending(PENDING_STATEMENT, in_block ? GetCurrentTimestamp() : 0);
 	forget_current();
 }
 
@@ -287,7 +285,7 @@ latency_end_transaction_control(TransactionStmtKind kind, bool chain,
 			return;
 		case TRANS_STMT_COMMIT_PREPARED:
 		case TRANS_STMT_ROLLBACK_PREPARED:
-			latency_end_statement(false);
+			latency_end_statement();
 			return;
 	}
 
@@ -353,7 +351,7 @@ transaction_aborted(void)
 	}
 	else
 	{
-		settle_pending();
+		settle_pending(GetCurrentStatementStartTimestamp());
 		/* A client that leaves in the middle of a transaction is no error. */
 		if (!proc_exit_inprogress)
 			count_error(current.class);

@@ -24,7 +24,7 @@ extern bool latency_is_measured(void);
 extern void latency_note_planning(void);
 extern void latency_begin_statement(QueryDesc *query, LatencyClass class);
 extern bool latency_is_current(QueryDesc *query);
-extern void latency_end_statement(bool may_be_followed);
+extern void latency_end_statement(void);
 extern void latency_end_transaction_control(TransactionStmtKind kind, bool chain,
 											bool was_aborted);
 extern bool latency_pending_is_ending(void);

@@ -61,6 +61,8 @@ CREATE CONSTRAINT TRIGGER deferred AFTER INSERT ON target
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION log_target();
 CREATE TABLE ruled (i int);
 CREATE RULE also AS ON INSERT TO ruled DO ALSO (INSERT INTO log VALUES (new.i); NOTIFY ruled);
+CREATE TABLE queried (i int);
+CREATE RULE also AS ON INSERT TO queried DO ALSO SELECT i FROM log;
 });
 
 # Known numbers of statements in each mode of the protocol, by several clients
@@ -140,8 +142,9 @@ LatencyTest::sql_counts_are($node, 'a function counts once', 'read 2 errors 0, w
 LatencyTest::sql_counts_are($node, 'deferred triggers count with their statement', 'read 1 errors 0, write 3 errors 0',
 	'INSERT INTO target VALUES (1)',
 	'BEGIN', 'INSERT INTO target VALUES (2)', 'COMMIT', 'SELECT 1');
-LatencyTest::sql_counts_are($node, 'a statement with rules counts once', 'read 0 errors 0, write 3 errors 0',
-	'INSERT INTO ruled VALUES (1)', 'BEGIN', 'INSERT INTO ruled VALUES (1)', 'COMMIT');
+LatencyTest::sql_counts_are($node, 'a statement with rules counts once', 'read 0 errors 0, write 4 errors 0',
+	'INSERT INTO ruled VALUES (1)', 'INSERT INTO queried VALUES (1)',
+	'BEGIN', 'INSERT INTO ruled VALUES (1)', 'COMMIT');
 LatencyTest::sql_counts_are($node, 'a procedure that commits counts once', 'read 0 errors 0, write 1 errors 0',
 	'CALL committer()');
 LatencyTest::sql_counts_are($node, 'utilities', 'read 3 errors 0, write 6 errors 0',

@@ -96,6 +96,21 @@ wait_is_counted(
 	'SELECT 1\; SELECT i FROM locked;');
 $holder->quit;
 
+# In a pipeline each statement has its own time.
+append_to_file($node->basedir . '/pipeline.sql',
+	"\\startpipeline\nSELECT pg_sleep(0.2);\nSELECT 1;\nSELECT pg_sleep(0.2);\n\\endpipeline\n");
+$since = LatencyTest::next_interval($node);
+$node->command_ok(
+	[ 'pgbench', '-n', '-t', 3, '-M', 'extended', '-f', $node->basedir . '/pipeline.sql', 'postgres' ],
+	'pipelines of pgbench');
+LatencyTest::next_interval($node);
+is( LatencyTest::ask(
+		$node, qq{
+SELECT sum(count), sum(count * mean_seconds) >= 6 * 0.19, max(max_seconds) >= 0.2
+FROM sluice.statement_latency WHERE interval_start >= '$since' AND class = 'read'}),
+	'9|t|t',
+	'the statements of a pipeline have their own time');
+
 # In a block, a statement of the extended protocol is over when its rows are
 # sent, though its portal stays open; a client's own time is not in it.
 my $session = $node->background_psql('postgres');
