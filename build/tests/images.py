@@ -59,7 +59,7 @@ class Podman:
     def node(self, image: str, *options: str) -> "Container":
         """A container run by systemd, booted."""
         container = self.start(image, "/sbin/init", options=["--systemd=always", *options])
-        container.call("systemctl", "is-system-running", "--wait", check=False)
+        wait_until(f"{container.name} has booted", container.booted)
         return container
 
     def volume(self) -> str:
@@ -93,6 +93,10 @@ class Container:
 
     def shell(self, script: str) -> str:
         return self.output("sh", "-euc", script)
+
+    def booted(self) -> bool:
+        state = self.call("systemctl", "is-system-running", check=False).stdout.strip()
+        return state in ("running", "degraded")
 
     def healthy(self) -> bool:
         return self.podman.call("healthcheck", "run", self.name, check=False).returncode == 0

@@ -92,6 +92,15 @@ def image_id(runtime: ContainerRuntime, reference: str) -> str:
     return (_inspect(runtime, reference) or {}).get("Id", "")
 
 
+def layers_of(runtime: ContainerRuntime, reference: str) -> list[str]:
+    """Hashes of an image's file system layers; empty if it is not in local storage.
+
+    They are what two builds have in common: the docker format's configuration holds the random
+    name of the working container, so that ids and digests of images differ.
+    """
+    return (_inspect(runtime, reference) or {}).get("RootFS", {}).get("Layers", [])
+
+
 def export_archive(runtime: ContainerRuntime, reference: str, target: Path) -> None:
     """Write an image from local storage as an OCI archive, a tar file.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from sluice_dist.container_runtime import ContainerRuntime
 from sluice_dist.errors import DistError
 from sluice_dist.images import sbom
-from sluice_dist.images.buildah import ImageBuild, WorkingContainer, image_id
+from sluice_dist.images.buildah import ImageBuild, WorkingContainer, layers_of
 from sluice_dist.images.node import RECIPE_LABEL, tar_of_folder
 from sluice_dist.packages.content import PROVENANCE, provenance
 from sluice_dist.packages.debian import existing_packages, package_inputs, package_names
@@ -102,7 +102,7 @@ def build_store_image(
     """
     recipe = StoreImageRecipe.load(release)
     debs = packages_of(release)
-    inputs = inputs_sha256(recipe, debs, image_id(runtime, base))
+    inputs = inputs_sha256(recipe, debs, layers_of(runtime, base))
     build = ImageBuild(runtime, image_reference(release), epoch)
     if not rebuild and build.existing_label(RECIPE_LABEL) == inputs:
         return build.reference
@@ -142,7 +142,8 @@ def provenance_of_package(package: Path, release: Release) -> dict[str, str] | N
     wanted = f"{release.prefix.relative_to('/')}/{PROVENANCE}"
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE) as unpacking,
+        # What dpkg-deb says when it is not read to its end is no news.
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as unpacking,
         tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive,
     ):
         for member in archive:
@@ -151,9 +152,9 @@ def provenance_of_package(package: Path, release: Release) -> dict[str, str] | N
     return None
 
 
-def inputs_sha256(recipe: StoreImageRecipe, debs: list[Path], base_id: str) -> str:
+def inputs_sha256(recipe: StoreImageRecipe, debs: list[Path], base_layers: list[str]) -> str:
     """Hash over everything that decides the image's content, but Debian's own packages."""
-    digest = hashlib.sha256(f"{base_id}\n{folder_sha256(recipe.folder)}\n".encode())
+    digest = hashlib.sha256(f"{base_layers}\n{folder_sha256(recipe.folder)}\n".encode())
     for deb in debs:
         digest.update(hashlib.sha256(deb.read_bytes()).digest())
     return digest.hexdigest()

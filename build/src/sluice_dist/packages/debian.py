@@ -58,7 +58,9 @@ def package_inputs(release: Release) -> list[Path]:
     """Files and folders of the checkout that decide what is in the packages."""
     recipe = release.layout.recipe(release.store)
     scripts = sorted(file for file in recipe.iterdir() if file.is_file())
-    return [release.folder, release.plugin, *scripts, *template_folders(release)]
+    pin = release.folder / "upstream.toml"
+    own = [release.folder, release.plugin] if release.variant == "patched" else [pin]
+    return [*own, *scripts, *template_folders(release)]
 
 
 def debian_version(release: Release, epoch: int) -> str:
