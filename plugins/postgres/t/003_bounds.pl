@@ -50,7 +50,13 @@ SluiceTest::wait_progress($node, "checkpoints_done > $before");
 is( $node->safe_psql('postgres', "SELECT leases FROM sluice.lease_ends WHERE ended_by = 'wal_bound'"),
 	'1', 'deferral ends at its WAL distance');
 
-# Due by time
+# Due by time; from here on WAL triggers nothing
+$node->safe_psql('postgres', 'ALTER SYSTEM SET max_wal_size = \'2GB\'');
+$node->reload;
+$node->poll_query_until('postgres', "SELECT current_setting('max_wal_size') = '2GB'")
+  or die 'setting not in force';
+SluiceTest::wait_progress($node, "state = 'idle'");
+$node->safe_psql('postgres', 'CHECKPOINT');
 $before = done_count();
 $node->safe_psql('postgres', "SELECT sluice.defer_checkpoint(128 * 1024 * 1024, 'test', '10 min')");
 switch_wal();
@@ -64,9 +70,8 @@ $node->safe_psql('postgres', 'CHECKPOINT');
 cmp_ok(done_count(), '>', $before, 'CHECKPOINT is not put off');
 $node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 $node->safe_psql('postgres', 'ALTER SYSTEM SET checkpoint_timeout = \'1h\'');
-$node->safe_psql('postgres', 'ALTER SYSTEM SET max_wal_size = \'2GB\'');
 $node->reload;
-$node->poll_query_until('postgres', "SELECT current_setting('max_wal_size') = '2GB'")
+$node->poll_query_until('postgres', "SELECT current_setting('checkpoint_timeout') = '1h'")
   or die 'setting not in force';
 
 # The WAL bound ends a hold, and says so
