@@ -137,6 +137,11 @@ def end_group(process: subprocess.Popen) -> None:
     process.wait()
 
 
+def exit_on_termination() -> None:
+    """Makes SIGTERM end the running step as well, as an interrupt from the keyboard does."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
 def _execute(step: Step, suite: str, log: Path) -> tuple[int, bool]:
     """Runs a step with its output in log; returns exit code and whether it ran out of time."""
     with log.open("wb") as output:
@@ -236,6 +241,7 @@ def main() -> int:
         for step in steps:
             print(f"{step.name} ({step.budget_seconds} s): {step.what}\n    {step.command}")
         return 0
+    exit_on_termination()
     outcomes = run_steps(steps, arguments.suite, TOP / ".work" / "tests" / arguments.suite)
     print_table(outcomes)
     return 0 if all(outcome.result == "passed" for outcome in outcomes) else 1

@@ -1,5 +1,6 @@
 """The step runner: order, failure, time limit and wrong declarations."""
 
+import os
 import subprocess
 import sys
 import time
@@ -112,6 +113,24 @@ def test_step_that_will_not_end_is_killed(shell, monkeypatch):
     process = shell("trap '' TERM; touch ready; while true; do sleep 1; done")
     run.end_group(process)
     assert process.returncode == -9
+
+
+def test_terminated_runner_ends_its_step(tmp_path):
+    command = f"trap 'touch {tmp_path}/tidied; exit' TERM; touch {tmp_path}/ready; sleep 600 & wait"
+    declare(tmp_path, ("long", command, 1, []))
+    program = (
+        "import pathlib, run; run.exit_on_termination(); here = pathlib.Path.cwd(); "
+        "run.run_steps(run.load_steps(here), 'test', here / 'logs')"
+    )
+    runner = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(run.TOP / "tests")},
+    )
+    assert within_ten_seconds((tmp_path / "ready").exists)
+    runner.terminate()
+    assert runner.wait(60) == 143
+    assert (tmp_path / "tidied").exists()
 
 
 def test_last_line_sums_the_counts(tmp_path, capsys):
