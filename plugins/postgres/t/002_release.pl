@@ -64,8 +64,8 @@ $standby->promote;
 $standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()')
   or die 'promotion did not end';
 pass('promotion goes through a hold');
-SluiceTest::wait_progress($standby, "state <> 'held'");
-pass('and the checkpoint that it asks for ends the hold');
+SluiceTest::wait_progress($standby, "kind IS DISTINCT FROM 'restartpoint'");
+pass('and the restartpoint makes way for the checkpoint that promotion asks for');
 $standby->safe_psql('postgres', 'CREATE TABLE after_promotion AS SELECT 1 AS i');
 $standby->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 
