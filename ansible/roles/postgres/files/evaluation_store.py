@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+"""Runs PostgreSQL for one run of an experiment, on the node and with a disk for measurements.
+
+Actions: start, save, settings, restart-killed, stop. `start` reads a JSON object from standard
+input: run (of the plan), directory (the measured disk), copies (loaded data directories),
+passwords (by role) and port. Each action prints a JSON object. Standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+INSTANCE = "evaluation"
+UNIT_DATA = Path("/var/lib/sluice/postgres") / INSTANCE
+SOCKETS = Path("/run/sluice/postgres")
+STATE = Path("/run/sluice-evaluation-postgres.json")
+LOGS = Path("/var/log/sluice-evaluation/postgres")
+START_TIMEOUT_SECONDS = 600.0
+
+HBA = """local all postgres peer
+local all all scram-sha-256
+host all all samenet scram-sha-256
+"""
+# The controller gives orders; the load generator ends its load with a checkpoint.
+ROLES = {
+    "sluice_controller": "LOGIN IN ROLE pg_checkpoint, pg_monitor",
+    "ycsb": "LOGIN IN ROLE pg_checkpoint",
+}
+
+
+class Store:
+    """The build, the unit and the data directory of a run."""
+
+    def __init__(self, order: dict):
+        run = order["run"]
+        self.order = order
+        self.settings = run["settings"]
+        self.is_patched = run["variant"] == "patched"
+        label = run["version"] + ("" if self.is_patched else "-stock")
+        self.programs = Path(f"/opt/sluice/postgres/{label}/bin")
+        self.unit = f"sluice-postgres-{label}@{INSTANCE}.service"
+        self.data = Path(order["directory"]) / "data"
+        self.copy = Path(order["copies"]) / f"postgres-{label}-{run['data']['record_count']}"
+        self.port = order["port"]
+
+
+def as_postgres(*argv: str | Path, **options) -> subprocess.CompletedProcess:
+    """Run a program as the server's user; an error ends this program with what it said."""
+    done = subprocess.run(
+        [str(word) for word in argv], user="postgres", group="postgres", extra_groups=[],
+        cwd="/", capture_output=True, text=True, check=False, **options,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise SystemExit(f"{argv[0]} ended with {done.returncode}: {done.stderr.strip()}")
+    return done
+
+
+def systemctl(*argv: str) -> None:
+    """Run systemctl; an error ends this program."""
+    done = subprocess.run(["systemctl", *argv], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"systemctl {' '.join(argv)}: {done.stderr.strip()}")
+
+
+def own(path: Path, mode: int) -> None:
+    """Make a folder of the server's user."""
+    path.mkdir(parents=True, exist_ok=True)
+    user = pwd.getpwnam("postgres")
+    os.chown(path, user.pw_uid, user.pw_gid)
+    path.chmod(mode)
+
+
+def sql(store: Store, statement: str) -> str:
+    """Run SQL as the superuser over the local socket."""
+    argv = [store.programs / "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", SOCKETS]
+    done = as_postgres(*argv, "-p", str(store.port), "-d", "postgres", input=statement)
+    return done.stdout
+
+
+def quoted(value: object) -> str:
+    """A value inside single quotes of the configuration file."""
+    return str(value).replace("'", "''")
+
+
+def configuration(store: Store) -> str:
+    """The configuration file: what the run asks for, and what this program needs."""
+    wanted = {
+        "listen_addresses": "*",
+        "unix_socket_directories": str(SOCKETS),
+        **store.settings,
+        "port": store.port,
+        "log_destination": "stderr",
+        "logging_collector": "off",
+        "log_line_prefix": "%n ",
+        "log_checkpoints": "on",
+    }
+    return "".join(f"{name} = '{quoted(value)}'\n" for name, value in wanted.items())
+
+
+def wait_until_ready(store: Store) -> float:
+    """Seconds until the server answers."""
+    start = time.monotonic()
+    argv = [store.programs / "pg_isready", "-q", "-h", SOCKETS, "-p", str(store.port)]
+    while subprocess.run(argv, check=False).returncode != 0:
+        if time.monotonic() - start > START_TIMEOUT_SECONDS:
+            raise SystemExit(f"{store.unit} did not answer: see journalctl --unit {store.unit}")
+        time.sleep(0.02)
+    return time.monotonic() - start
+
+
+def prepare_data(store: Store) -> bool:
+    """Put a data directory on the measured disk; whether it is a loaded copy."""
+    own(store.data.parent, 0o755)
+    loaded = store.copy.exists()
+    if loaded:
+        subprocess.run(["cp", "-a", store.copy, store.data], check=True)
+    else:
+        options = ["--data-checksums", "--encoding=UTF8", "--locale=C.UTF-8", "--auth=peer"]
+        as_postgres(store.programs / "initdb", "-D", store.data, *options)
+    own(UNIT_DATA.parent, 0o750)
+    UNIT_DATA.unlink(missing_ok=True)
+    UNIT_DATA.symlink_to(store.data)
+    (store.data / "postgresql.conf").write_text(configuration(store))
+    (store.data / "pg_hba.conf").write_text(HBA)
+    return loaded
+
+
+def make_objects(store: Store) -> None:
+    """Roles, database and extension, on a new data directory."""
+    for role, attributes in ROLES.items():
+        sql(store, f"CREATE ROLE {role} {attributes} PASSWORD '{store.order['passwords'][role]}'")
+    sql(store, "CREATE DATABASE ycsb OWNER ycsb")
+    if store.is_patched:
+        sql(store, "CREATE EXTENSION sluice")
+
+
+def read_state() -> Store:
+    """The store that `start` started."""
+    if not STATE.exists():
+        raise SystemExit("nothing was started: call start first")
+    return Store(json.loads(STATE.read_text()))
+
+
+def start() -> dict:
+    """Start a server on an empty disk, from a loaded copy if there is one."""
+    store = Store(json.load(sys.stdin))
+    LOGS.mkdir(parents=True, exist_ok=True)
+    (LOGS / "postgres.log").unlink(missing_ok=True)
+    began = time.monotonic()
+    loaded = prepare_data(store)
+    seconds = time.monotonic() - began
+    STATE.touch(mode=0o600)
+    STATE.write_text(json.dumps(store.order))
+    systemctl("start", store.unit)
+    wait_until_ready(store)
+    if not loaded:
+        make_objects(store)
+    return {"restored_from_copy": loaded, "seconds": round(seconds, 3)}
+
+
+def save() -> dict:
+    """Keep the loaded data directory for later runs, and go on with it."""
+    store = read_state()
+    sql(store, "CHECKPOINT")
+    systemctl("stop", store.unit)
+    store.copy.parent.mkdir(parents=True, exist_ok=True)
+    incoming = store.copy.parent / f"{store.copy.name}.incoming"
+    shutil.rmtree(incoming, ignore_errors=True)
+    subprocess.run(["cp", "-a", store.data, incoming], check=True)
+    incoming.rename(store.copy)
+    systemctl("start", store.unit)
+    wait_until_ready(store)
+    return {}
+
+
+def settings() -> dict:
+    """All settings as the server reports them."""
+    return json.loads(sql(read_state(), "SELECT json_object_agg(name, setting) FROM pg_settings"))
+
+
+def restart_killed() -> dict:
+    """Kill the server, start it, and wait until it answers."""
+    store = read_state()
+    subprocess.run(["systemctl", "kill", "--signal=KILL", store.unit], check=True)
+    systemctl("restart", store.unit)
+    return {"seconds_until_ready": wait_until_ready(store)}
+
+
+def keep_log(unit: str) -> None:
+    """Copy the server's log of this boot, which is of this run: its disk was made before it."""
+    with (LOGS / "postgres.log").open("wb") as log:
+        argv = ["journalctl", "--boot", "--output=cat", f"--unit={unit}"]
+        subprocess.run(argv, check=True, stdout=log)
+
+
+def stop() -> dict:
+    """Stop the server and leave its disk free."""
+    if STATE.exists():
+        unit = read_state().unit
+        systemctl("stop", unit)
+        keep_log(unit)
+        STATE.unlink()
+    UNIT_DATA.unlink(missing_ok=True)
+    return {"logs": str(LOGS)}
+
+
+ACTIONS = {
+    "start": start,
+    "save": save,
+    "settings": settings,
+    "restart-killed": restart_killed,
+    "stop": stop,
+}
+
+
+def main() -> None:
+    """Run the action that the command line names."""
+    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
+        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
+    print(json.dumps(ACTIONS[sys.argv[1]]()))
+
+
+if __name__ == "__main__":
+    main()
