@@ -61,7 +61,9 @@ class NbdRig(LoopRig):
         model = self.disk.model
         self.set_rate(model["rate_bytes_per_second"])
         self.socket.unlink(missing_ok=True)
-        command = ["nbdkit", "--pidfile", self.directory / "nbdkit.pid", "--unix", self.socket]
+        # Where the filter `cache` keeps what is not flushed; it is as large as what was written.
+        command = ["env", f"TMPDIR={self.image.parent}"]
+        command += ["nbdkit", "--pidfile", self.directory / "nbdkit.pid", "--unix", self.socket]
         command += [
             "--threads",
             model["threads"],

@@ -45,7 +45,8 @@ options:
     description: Size of the disk. It cannot change while the image is there.
     type: int
   model:
-    description: The device model; the role C(testbed) has C(hdd), C(ssd), C(throttle) and C(none).
+    description: The device model; the role C(testbed) has C(hdd), C(ssd), C(throttle), C(volatile)
+      and C(none).
     type: dict
   rate_bytes_per_second:
     description: Rate of the running disk in place of its model's.

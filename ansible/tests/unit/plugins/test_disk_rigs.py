@@ -1,5 +1,6 @@
 """Real disks of every device model: what they leave, what they survive, and what they refuse."""
 
+import mmap
 import os
 import subprocess
 from pathlib import Path
@@ -8,8 +9,8 @@ import pytest
 from ansible_collections.sluice.stores.plugins.module_utils import disk_rig, disk_rigs
 from conftest import MODELS
 
-LOOP_MODELS = ["hdd", "ssd", "throttle"]
-NBD_MODELS = ["hdd", "ssd"]
+LOOP_MODELS = ["hdd", "ssd", "throttle", "volatile"]
+NBD_MODELS = ["hdd", "ssd", "volatile"]
 
 
 def start(rig):
@@ -86,6 +87,25 @@ def test_a_failed_disk_refuses_writes_and_can_be_repaired(make_rig, model):
     start(rig)
     assert rig.is_healthy()
     assert read(rig) == "kept"
+
+
+@pytest.mark.parametrize(("model", "found"), [("ssd", b"after"), ("volatile", b"before")])
+def test_what_a_volatile_disk_has_not_flushed_is_lost_when_it_fails(make_rig, model, found):
+    rig = start(make_rig(model))
+    block_bytes = 4096
+    with mmap.mmap(-1, block_bytes) as block:  # direct I/O wants whole, aligned blocks
+        file = os.open(rig.mount_point / "block", os.O_CREAT | os.O_WRONLY | os.O_DIRECT)
+        block.write(b"before".ljust(block_bytes))
+        os.pwrite(file, block, 0)
+        os.fsync(file)
+        block.seek(0)
+        block.write(b"after".ljust(block_bytes))
+        os.pwrite(file, block, 0)
+        rig.fail()
+        os.close(file)
+    rig.stop()
+    start(rig)
+    assert (rig.mount_point / "block").read_bytes().rstrip() == found
 
 
 @pytest.mark.parametrize("model", ["throttle", "none"])
