@@ -1,0 +1,162 @@
+"""PostgreSQL servers that can be ended as a loss of power ends them, and their load."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from cluster import SERVER_USER, Cluster, wait_until
+
+CLIENTS = 4
+SCALE = 2
+TRANSACTION = Path(__file__).with_name("marked_transaction.sql")
+
+SETTINGS = {
+    "listen_addresses": "",
+    "shared_preload_libraries": "sluice",
+    "shared_buffers": "64MB",
+    # No checkpoint but those that are ordered.
+    "checkpoint_timeout": "1h",
+    "max_wal_size": "1GB",
+    "bgwriter_lru_maxpages": "0",
+    "autovacuum": "off",
+    "log_checkpoints": "on",
+    "synchronous_commit": "on",
+    "restart_after_crash": "off",
+    "wal_keep_size": "512MB",
+}
+
+
+def testing_prefix() -> Path:
+    """Folder of the staged testing build; tells to compile when there is none."""
+    command = ["sluice-dist", "show", "postgres", "--testing", "-o", "json"]
+    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    prefix = Path(shown["staged_prefix"])
+    if not (prefix / "bin/postgres").exists():
+        raise SystemExit(
+            f"{prefix} holds no server: run `sluice-dist compile postgres --testing` first"
+        )
+    return prefix
+
+
+def _children(parent: int) -> list[int]:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    return [int(pid) for pid in children.split()]
+
+
+class PoweredServer(Cluster):
+    """A server with its socket and log in `folder`, and its data where a disk may lose it."""
+
+    def __init__(self, prefix: Path, folder: Path, data: Path):
+        super().__init__(prefix, folder)
+        folder.mkdir()
+        shutil.chown(folder, SERVER_USER)
+        self.data = data
+
+    def adopt(self, origin: Path, settings: dict[str, str]) -> None:
+        """Take over the data of a server that was stopped."""
+        subprocess.run(["cp", "--archive", origin, self.data], check=True)
+        self.configure({"unix_socket_directories": str(self.folder), **settings})
+        subprocess.run(["sync", "--file-system", self.data], check=True)
+
+    def said(self) -> str:
+        """What the server has said so far."""
+        log = self.folder / "log"
+        return log.read_text(errors="replace") if log.exists() else ""
+
+    def value(self, query: str):
+        """First column of the first row."""
+        with self.connect() as session:
+            row = session.execute(query).fetchone()
+            return row[0] if row else None
+
+    def execute(self, *statements: str) -> None:
+        """Run statements, each in a transaction of its own."""
+        with self.connect() as session:
+            for statement in statements:
+                session.execute(statement)
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until a condition holds on the progress row; TimeoutError."""
+        wait_until(lambda: self.progress_is(condition), condition)
+
+    def progress_is(self, condition: str) -> bool:
+        """Whether a condition holds on the progress row."""
+        return bool(self.value(f"SELECT {condition} FROM sluice.checkpoint_progress"))
+
+    def processes(self) -> list[int]:
+        """Ids of the postmaster and of its children; of a server that does not run, none."""
+        try:
+            postmaster = int((self.data / "postmaster.pid").read_text().split("\n")[0])
+            command = Path(f"/proc/{postmaster}/cmdline").read_bytes().decode()
+        except (OSError, ValueError):
+            return []
+        if str(self.data) not in command.split("\0"):  # ids are reused
+            return []
+        return [postmaster, *_children(postmaster)]
+
+    def kill(self, processes: list[int]) -> None:
+        """End every process at once; `processes` as they were before the disk failed."""
+        if not processes:
+            return
+        postmaster = processes[0]
+        try:
+            os.kill(postmaster, signal.SIGSTOP)  # it starts no more
+            processes = [*_children(postmaster), *processes]
+        except (ProcessLookupError, FileNotFoundError):
+            pass
+        for pid in processes:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        # Its lock file stands until the killed postmaster is reaped.
+        wait_until(
+            lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes),
+            "the end of all server processes",
+        )
+
+
+class Load:
+    """pgbench, with a log of what it was told is committed."""
+
+    def __init__(self, server: PoweredServer):
+        self._server = server
+        command = [server.prefix / "bin/pgbench", "-n", "-c", str(CLIENTS), "-T", "3600"]
+        command += ["-s", str(SCALE), "-f", TRANSACTION, "-l", "--log-prefix=commits"]
+        command += ["-h", server.folder, "-U", "postgres", "postgres"]
+        self._process = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=server.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=(server.folder / "pgbench.err").open("w"),
+        )
+
+    def wait_for_commits(self, commits: int) -> None:
+        """Wait until so many more transactions are visible."""
+        count = "SELECT count(*) FROM pgbench_history"
+        target = self._server.value(count) + commits
+        wait_until(lambda: self._server.value(count) >= target, f"{commits} more commits")
+
+    def disconnect(self) -> None:
+        """End it while the server runs on, with nothing in flight."""
+        self._server.execute(
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+            " WHERE application_name = 'pgbench'"
+        )
+
+    def acknowledged(self) -> Counter[int]:
+        """By client: transactions whose COMMIT was answered, when all sessions have ended."""
+        self._process.wait(timeout=60)
+        log = self._server.folder / f"commits.{self._process.pid}"
+        return Counter(int(line.split()[0]) for line in log.read_text().splitlines())
+
+    def end(self) -> None:
+        """End it, if it still runs."""
+        self._process.kill()
+        self._process.wait()
