@@ -3,7 +3,7 @@
 # Afterwards the server recovers by itself, the sum over pgbench's transactions
 # holds, every index agrees with its table, and every checksum is right.  That
 # pages which were never synced may be lost as well is tested with a disk that
-# loses them, outside of this folder.
+# loses them: tests/postgres/test_power_loss.py.
 
 use strict;
 use warnings FATAL => 'all';
