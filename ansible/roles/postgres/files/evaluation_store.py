@@ -23,6 +23,14 @@ SOCKETS = Path("/run/sluice/postgres")
 STATE = Path("/run/sluice-evaluation-postgres.json")
 LOGS = Path("/var/log/sluice-evaluation/postgres")
 START_TIMEOUT_SECONDS = 600.0
+# A stop ends with a checkpoint of all that is dirty, on a slow disk.
+SYSTEMCTL_TIMEOUT_SECONDS = 900.0
+UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
+# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
+KILLED_UNIT = """[Service]
+Restart=no
+TimeoutStopSec=1s
+"""
 
 HBA = """local all postgres peer
 local all all scram-sha-256
@@ -62,11 +70,18 @@ def as_postgres(*argv: str | Path, **options) -> subprocess.CompletedProcess:
     return done
 
 
-def systemctl(*argv: str) -> None:
-    """Run systemctl; an error ends this program."""
-    done = subprocess.run(["systemctl", *argv], capture_output=True, text=True, check=False)
+def systemctl(*argv: str) -> str:
+    """Run systemctl, give what it prints; an error or no end in time ends this program."""
+    command = ["systemctl", *argv]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
+        )
+    except subprocess.TimeoutExpired as late:
+        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
     if done.returncode != 0:
-        raise SystemExit(f"systemctl {' '.join(argv)}: {done.stderr.strip()}")
+        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def own(path: Path, mode: int) -> None:
@@ -132,6 +147,11 @@ def prepare_data(store: Store) -> bool:
     return loaded
 
 
+def write_back(store: Store) -> None:
+    """Leave nothing for the kernel to write to the measured disk while it is measured."""
+    subprocess.run(["sync", "--file-system", store.data], check=True)
+
+
 def make_objects(store: Store) -> None:
     """Roles, database and extension, on a new data directory."""
     for role, attributes in ROLES.items():
@@ -162,6 +182,7 @@ def start() -> dict:
     wait_until_ready(store)
     if not loaded:
         make_objects(store)
+    write_back(store)
     return {"restored_from_copy": loaded, "seconds": round(seconds, 3)}
 
 
@@ -177,6 +198,7 @@ def save() -> dict:
     incoming.rename(store.copy)
     systemctl("start", store.unit)
     wait_until_ready(store)
+    write_back(store)
     return {}
 
 
@@ -185,11 +207,25 @@ def settings() -> dict:
     return json.loads(sql(read_state(), "SELECT json_object_agg(name, setting) FROM pg_settings"))
 
 
+def kill(store: Store) -> None:
+    """Kill every process of the server, and wait until systemd takes the unit for stopped."""
+    override = UNITS_OF_THIS_BOOT / f"{store.unit}.d" / "killed.conf"
+    override.parent.mkdir(parents=True, exist_ok=True)
+    override.write_text(KILLED_UNIT)
+    try:
+        systemctl("daemon-reload")
+        systemctl("kill", "--signal=KILL", store.unit)
+        systemctl("stop", store.unit)
+    finally:
+        override.unlink()
+        systemctl("daemon-reload")
+
+
 def restart_killed() -> dict:
     """Kill the server, start it, and wait until it answers."""
     store = read_state()
-    subprocess.run(["systemctl", "kill", "--signal=KILL", store.unit], check=True)
-    systemctl("restart", store.unit)
+    kill(store)
+    systemctl("start", store.unit)
     return {"seconds_until_ready": wait_until_ready(store)}
 
 
