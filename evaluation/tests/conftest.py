@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import settings
 from sluice_evaluation import assemble, experiment, freeze, plan, records
 from synthetic import write_raw
@@ -15,8 +16,19 @@ EXPERIMENTS = Path(__file__).parents[2] / "ansible" / "experiments"
 
 
 @pytest.fixture(scope="session")
-def experiments():
-    return experiment.load_all(EXPERIMENTS)
+def experiments_folder(tmp_path_factory) -> Path:
+    """The project's experiments, with enough smoke runs for the statistics to say something."""
+    folder = tmp_path_factory.mktemp("experiments")
+    for file in EXPERIMENTS.glob("*.yml"):
+        document = yaml.safe_load(file.read_text())
+        document["profiles"]["smoke"]["runs"] = 4
+        (folder / file.name).write_text(yaml.safe_dump(document, sort_keys=False))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def experiments(experiments_folder):
+    return experiment.load_all(experiments_folder)
 
 
 def run_everything(chosen, profile: str, results: Path, scratch: Path) -> None:

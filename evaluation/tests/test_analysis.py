@@ -4,7 +4,6 @@ import dataclasses
 import json
 
 import pytest
-from conftest import EXPERIMENTS
 from sluice_evaluation import cli, records
 from sluice_evaluation.analysis import compare, ratio_text, significant, studies
 from sluice_evaluation.claims import claim_rows
@@ -161,25 +160,25 @@ def test_compare_two_folders(smoke_results, capsys):
     assert "holds no complete run" in capsys.readouterr().err
 
 
-def options(smoke_results):
-    return ["--results", str(smoke_results), "--experiments", str(EXPERIMENTS)]
+def options(smoke_results, experiments_folder):
+    return ["--results", str(smoke_results), "--experiments", str(experiments_folder)]
 
 
-def test_claims_are_printed(smoke_results, capsys):
-    assert cli.main(["claims", *options(smoke_results)]) == 0
+def test_claims_are_printed(smoke_results, experiments_folder, capsys):
+    assert cli.main(["claims", *options(smoke_results, experiments_folder)]) == 0
     text = capsys.readouterr().out
     assert "expected ratio at least 1.2, measured" in text
     assert "make evaluate EXPERIMENT=postgres-burst PROFILE=smoke" in text
-    assert cli.main(["claims", *options(smoke_results), "-o", "json"]) == 0
+    assert cli.main(["claims", *options(smoke_results, experiments_folder), "-o", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {"claim", "command", "expected", "measured", "time_seconds", "disk_bytes"} <= set(
         rows[0]
     )
 
 
-def test_whole_way_by_commands(tmp_path, capsys):
+def test_whole_way_by_commands(tmp_path, capsys, experiments_folder):
     results, saved = tmp_path / "results", tmp_path / "plan.json"
-    where = ["--results", str(results), "--experiments", str(EXPERIMENTS)]
+    where = ["--results", str(results), "--experiments", str(experiments_folder)]
     plan_command = ["plan", "postgres-checkpoint", "--profile", "smoke", *where]
     assert cli.main(plan_command) == 0
     assert "8 of 8 runs left" in capsys.readouterr().out

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import EXPERIMENTS
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.experiment import load, matches
+from sluice_evaluation.experiment import load, load_all, matches
 
 
 def write(folder, document):
@@ -44,9 +44,20 @@ def test_the_tuned_arm_is_judged_at_another_phase_and_seed(experiments):
 
 
 @pytest.mark.parametrize("name", ["postgres-checkpoint", "postgres-burst"])
-@pytest.mark.parametrize("profile", ["smoke", "small", "paper"])
-def test_every_profile_has_at_least_four_runs_a_side(experiments, name, profile):
-    assert experiments[name].runs(profile, "measure") >= 4
+@pytest.mark.parametrize("profile", ["small", "paper"])
+def test_profiles_that_judge_have_at_least_four_runs_a_side(name, profile):
+    assert load(name, EXPERIMENTS).runs(profile, "measure") >= 4
+
+
+def test_smoke_fits_into_six_minutes():
+    seconds = 0
+    for chosen in load_all(EXPERIMENTS).values():
+        table = chosen.profile("smoke")
+        each = sum(table["phases"].values()) + table["estimate"]["overhead_seconds"]
+        cells = chosen.cells("smoke", "measure")
+        seconds += len(cells) * table["runs"] * each
+        seconds += len({(c.variant, c.device) for c in cells}) * table["estimate"]["load_seconds"]
+    assert seconds <= 360
 
 
 def test_profile_settings_override_the_experiments_and_levels_override_both(tmp_path, document):
@@ -77,6 +88,7 @@ def test_digest_is_of_what_runs_depend_on(tmp_path, document):
     [
         (lambda d: d.pop("baseline"), "'baseline' is a required property"),
         (lambda d: d["profiles"]["small"].update(runs=3), "3 is less than the minimum of 4"),
+        (lambda d: d["profiles"]["smoke"].update(runs=1), "1 is less than the minimum of 2"),
         (lambda d: d.update(surprise=1), "'surprise' was unexpected"),
         (lambda d: d.update(latency="intended"), "needs a load with target rates"),
         (lambda d: d["claims"][0].update(published="nobody"), "published nobody is not listed"),

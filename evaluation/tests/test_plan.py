@@ -55,7 +55,9 @@ def test_budget_ends_at_a_block(checkpoint, tmp_path):
     whole = make_plan(checkpoint, "small", [], tmp_path)
     block = whole["runs"][0]["estimated_seconds"] * 36 + 60
     for budget, runs in ((block - 1, 0), (block + 1, 36), (2 * block, 72), (9e9, 144)):
-        assert len(make_plan(checkpoint, "small", [], tmp_path, budget)["runs"]) == runs
+        made = make_plan(checkpoint, "small", [], tmp_path, budget)
+        assert len(made["runs"]) == runs
+        assert made["next_block_seconds"] == block
 
 
 def test_finished_runs_are_left_out_and_failed_ones_tried_twice(checkpoint, tmp_path):

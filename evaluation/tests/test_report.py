@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import EXPERIMENTS
 from sluice_evaluation import assemble, cli, records, report
 from sluice_evaluation.figures.style import DARK, LIGHT
 
@@ -54,8 +53,8 @@ def results(smoke_results, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def written(results):
-    return report.write(results, EXPERIMENTS, results / "report")
+def written(results, experiments_folder):
+    return report.write(results, experiments_folder, results / "report")
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +62,12 @@ def page(written):
     return Page(written.read_text())
 
 
-def test_same_records_same_bytes(results, written, tmp_path, monkeypatch):
+def test_same_records_same_bytes(results, written, tmp_path, monkeypatch, experiments_folder):
     # Elsewhere, at another time zone, from a copy of the records: nothing may leak in.
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     copy = tmp_path / "another" / "results"
     shutil.copytree(results, copy, ignore=shutil.ignore_patterns("report"))
-    again = report.write(copy, EXPERIMENTS, copy / "report")
+    again = report.write(copy, experiments_folder, copy / "report")
     first = {p.relative_to(written.parent): p for p in written.parent.rglob("*") if p.is_file()}
     second = {p.relative_to(again.parent): p for p in again.parent.rglob("*") if p.is_file()}
     assert first.keys() == second.keys() and len(first) > 30
@@ -134,29 +133,38 @@ def test_figures_hold_no_date_and_keep_letters_as_paths(written):
         assert not re.search(r"[ \t]$", text, re.M)
 
 
-def test_no_records_give_a_page_that_says_so(tmp_path, capsys):
+def test_no_records_give_a_page_that_says_so(tmp_path, capsys, experiments_folder):
     (tmp_path / "results").mkdir()
-    arguments = ["--results", str(tmp_path / "results"), "--experiments", str(EXPERIMENTS)]
+    arguments = ["--results", str(tmp_path / "results"), "--experiments", str(experiments_folder)]
     assert cli.main(["report", *arguments, "--output", str(tmp_path / "page")]) == 0
     assert "There are no records yet" in Path(capsys.readouterr().out.strip()).read_text()
 
 
-def test_a_record_that_is_wrong_stops_the_report(results, tmp_path, capsys):
+def test_a_record_that_is_wrong_stops_the_report(results, tmp_path, capsys, experiments_folder):
     copy = tmp_path / "results"
     shutil.copytree(results, copy)
     path = next(records.find(copy))
     path.write_text(path.read_text().replace('"complete"', '"fine"'))
-    code = cli.main(["report", "--results", str(copy), "--experiments", str(EXPERIMENTS)])
+    code = cli.main(["report", "--results", str(copy), "--experiments", str(experiments_folder)])
     assert code == 2 and "does not follow" in capsys.readouterr().err
 
 
-def test_check_finds_a_report_that_is_out_of_date(tmp_path, smoke_results, capsys):
+def test_check_finds_a_report_that_is_out_of_date(
+    tmp_path, smoke_results, capsys, experiments_folder
+):
     results = tmp_path / "results"
     folder = "postgres-checkpoint/smoke"
     shutil.copytree(smoke_results / folder, results / folder)
-    check = ["report", "--check", "--results", str(results), "--experiments", str(EXPERIMENTS)]
+    check = [
+        "report",
+        "--check",
+        "--results",
+        str(results),
+        "--experiments",
+        str(experiments_folder),
+    ]
     assert cli.main(check) == 1
-    report.write(results, EXPERIMENTS, results / "report")
+    report.write(results, experiments_folder, results / "report")
     assert cli.main(check) == 0
     shutil.rmtree(results / folder / "wal1024_ct0.5_a_t10_throttle/04")
     assert cli.main(check) == 1
@@ -164,12 +172,12 @@ def test_check_finds_a_report_that_is_out_of_date(tmp_path, smoke_results, capsy
     assert cli.main(["report", "--check", "--results", str(tmp_path), *check[-2:]]) == 0
 
 
-def test_old_figures_go_away(results, tmp_path):
+def test_old_figures_go_away(results, tmp_path, experiments_folder):
     output = tmp_path / "report"
-    report.write(tmp_path / "none", EXPERIMENTS, output)
+    report.write(tmp_path / "none", experiments_folder, output)
     stale = output / "figures" / "stale.svg"
     stale.write_text("<svg/>")
-    report.write(tmp_path / "none", EXPERIMENTS, output)
+    report.write(tmp_path / "none", experiments_folder, output)
     assert not stale.exists()
 
 

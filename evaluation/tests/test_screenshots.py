@@ -2,7 +2,6 @@
 
 import pytest
 from browser import Browser, chromium
-from conftest import EXPERIMENTS
 from PIL import Image
 from sluice_evaluation import report
 
@@ -39,8 +38,8 @@ SMALL_TEXT = """[...document.querySelectorAll('body *')].filter(e =>
 
 
 @pytest.fixture(scope="module")
-def page(smoke_results, tmp_path_factory):
-    return report.write(smoke_results, EXPERIMENTS, tmp_path_factory.mktemp("report"))
+def page(smoke_results, tmp_path_factory, experiments_folder):
+    return report.write(smoke_results, experiments_folder, tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="module")

@@ -41,6 +41,8 @@ def plan(options: argparse.Namespace) -> int:
         f"{made['runs_left_in_stage']} runs left, about {made['estimated_seconds'] / 60:.0f} min, "
         f"{made['disk_bytes'] / GIGABYTE:.1f} GB"
     )
+    if made["runs_left_in_stage"] and not made["runs"]:
+        print(f"the next block does not fit: --budget-seconds {made['next_block_seconds']:.0f}")
     if made["runs_given_up"]:
         print(f"{made['runs_given_up']} runs given up after repeated failure")
     if made["freeze_needed"]:

@@ -128,7 +128,8 @@ def make_plan(
             key not in state.complete and attempts >= maximum_attempts
             for key, attempts in state.failed.items()
         ),
-        "estimated_seconds": round(_seconds(runs) + _load_seconds(runs, table), 1),
+        "estimated_seconds": round(_block_seconds(runs, table), 1),
+        "next_block_seconds": round(next((_block_seconds(b, table) for b in blocks if b), 0.0), 1),
         "disk_bytes": table["estimate"]["disk_bytes"],
         "runs": runs,
     }
@@ -142,14 +143,14 @@ def _within_budget(
     kept: list[list[dict]] = []
     for block in blocks:
         together = [run for one in [*kept, block] for run in one]
-        if _seconds(together) + _load_seconds(together, table) > budget_seconds:
+        if _block_seconds(together, table) > budget_seconds:
             break
         kept.append(block)
     return kept
 
 
-def _seconds(runs: list[dict]) -> float:
-    return sum(run["estimated_seconds"] for run in runs)
+def _block_seconds(runs: list[dict], table: dict) -> float:
+    return sum(run["estimated_seconds"] for run in runs) + _load_seconds(runs, table)
 
 
 def _load_seconds(runs: list[dict], table: dict) -> float:
