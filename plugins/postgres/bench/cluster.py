@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -31,15 +31,15 @@ BASE_SETTINGS = {
 SLUICE_SETTINGS = {"shared_preload_libraries": "sluice"}
 
 
-def staged_prefix(version: str, variant: str) -> Path:
+def staged_prefix(version: str, variant: str, testing: bool = False) -> Path:
     """Folder of the staged build; tells to compile when there is none."""
-    command = ["sluice-dist", "show", f"postgres/{version}", "--variant", variant, "-o", "json"]
+    build = [f"postgres/{version}", "--variant", variant, *(["--testing"] if testing else [])]
+    command = ["sluice-dist", "show", *build, "-o", "json"]
     shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     prefix = Path(shown["staged_prefix"])
     if not (prefix / "bin/postgres").exists():
         raise SystemExit(
-            f"{prefix} holds no server: run `sluice-dist compile postgres/{version}"
-            f" --variant {variant}` first"
+            f"{prefix} holds no server: run `sluice-dist compile {' '.join(build)}` first"
         )
     return prefix
 
@@ -61,8 +61,10 @@ class Cluster:
         self.folder = folder
         self.data = folder / "data"
 
-    def run(self, program: str, *args: str | Path, **options) -> subprocess.CompletedProcess:
-        """Run a program of the build as the server's user."""
+    def run(
+        self, program: str, *args: str | Path, under: Sequence[str] = (), **options
+    ) -> subprocess.CompletedProcess:
+        """Run a program of the build as the server's user, perhaps by a tool such as taskset."""
         environment = {
             **os.environ,
             "PGHOST": str(self.folder),
@@ -70,16 +72,20 @@ class Cluster:
             "PGDATABASE": "postgres",
         }
         user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
-        return subprocess.run(
-            [self.prefix / "bin" / program, *args],
-            check=True,
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            **user,
-            **options,
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        try:
+            return subprocess.run(
+                [*under, self.prefix / "bin" / program, *args],
+                check=True,
+                cwd=self.folder,
+                env=environment,
+                text=True,
+                **user,
+                **{**pipes, **options},
+            )
+        except subprocess.CalledProcessError as error:
+            error.add_note(f"{error.stdout or ''}{error.stderr or ''}")
+            raise
 
     def configure(self, settings: dict[str, str]) -> None:
         """Add settings to the configuration file."""
@@ -87,23 +93,36 @@ class Cluster:
         with (self.data / "postgresql.conf").open("a") as file:
             file.writelines(lines)
 
-    def start(self) -> None:
-        """Start the server and wait until it accepts connections."""
-        log = self.folder / "log"
-        self.run("pg_ctl", "-D", self.data, "-l", log, "-w", "-s", "start")
+    @property
+    def log(self) -> Path:
+        """What the server has logged."""
+        return self.folder / "log"
 
-    def start_under(self, tool: list[str]) -> None:
-        """Start the server as the child of a tool such as valgrind."""
+    def start(self, under: Sequence[str] = ()) -> None:
+        """Start the server and wait until it accepts connections."""
+        self.run("pg_ctl", "-D", self.data, "-l", self.log, "-w", "-s", "start", under=under)
+
+    def start_inside(self, tool: Sequence[str]) -> subprocess.Popen:
+        """Start the server inside a tool that executes it, such as valgrind.
+
+        The server copies its own path and what it derives from it to its heap: paths of the same
+        length give all builds the same layout.
+        """
+        program = self.folder / "postgres"
+        program.symlink_to(self.prefix / "bin/postgres")
+        paths = {name: str(self.folder) for name in ("PGSYSCONFDIR", "PGLOCALEDIR")}
         user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
-        subprocess.Popen(
-            [*tool, self.prefix / "bin/postgres", "-D", self.data],
+        process = subprocess.Popen(
+            [*tool, program, "-D", self.data],
             cwd=self.folder,
+            env={**os.environ, **paths},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("a"),
+            stderr=self.log.open("a"),
             **user,
         )
         wait_until(self.answers, "a server that answers")
+        return process
 
     def answers(self) -> bool:
         """Whether the server accepts connections."""
@@ -124,7 +143,8 @@ class Cluster:
         )
 
 
-def _own(folder: Path) -> None:
+def own(folder: Path) -> None:
+    """Give a folder to the server's user."""
     if os.geteuid() == 0:
         user = pwd.getpwnam(SERVER_USER)
         os.chown(folder, user.pw_uid, user.pw_gid)
@@ -136,7 +156,7 @@ def temporary_cluster(
 ) -> Iterator[Cluster]:
     """A started cluster in a folder of its own, stopped and removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-bench-", dir=parent))
-    _own(folder)
+    own(folder)
     cluster = Cluster(prefix, folder)
     try:
         cluster.run("initdb", "-D", cluster.data, "-U", "postgres", "-A", "trust", "-k", "-N")
@@ -144,7 +164,7 @@ def temporary_cluster(
         cluster.start()
         yield cluster
     finally:
-        with contextlib.suppress(subprocess.CalledProcessError):
+        if (cluster.data / "postmaster.pid").exists():
             cluster.stop("immediate")
         shutil.rmtree(folder, ignore_errors=True)
 

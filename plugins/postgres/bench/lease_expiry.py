@@ -7,8 +7,6 @@ a hold of the same length.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 
 import psycopg
@@ -20,6 +18,7 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
+from command_line import measurement_parser, print_figures
 
 OWNER = "bench"
 TIME_TO_LIVE_SECONDS = 1.0
@@ -91,18 +90,18 @@ def measure(session: psycopg.Connection, rounds: int) -> dict:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
+    parser = measurement_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=20, help="(default: %(default)s)")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text")
     args = parser.parse_args()
     prefix = staged_prefix(args.version, "patched")
     with temporary_cluster(prefix, SETTINGS) as cluster, cluster.connect() as session:
         session.execute("CREATE EXTENSION sluice")
         figures = measure(session, args.rounds)
-    if args.output == "json":
-        print(json.dumps(figures, indent=2))
-        return
+    print_figures(args.output, figures, print_text)
+
+
+def print_text(figures: dict) -> None:
+    """The figures beside their bounds."""
     print(f"from the end of a lease to the checkpoint going on, {figures['rounds']} rounds:")
     print(f"  p50 {figures['p50_seconds_past_expiry'] * 1000:7.1f} ms")
     print(f"  max {figures['max_seconds_past_expiry'] * 1000:7.1f} ms   (bound: 200 ms)")

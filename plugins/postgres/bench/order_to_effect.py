@@ -7,8 +7,6 @@ kept for five seconds and compared with what was written, and a hold is watched 
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 
 import psycopg
@@ -20,6 +18,7 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
+from command_line import measurement_parser, print_figures
 
 OWNER = "bench"
 RATES_BYTES_PER_SECOND = (2_000_000, 20_000_000)
@@ -94,18 +93,18 @@ def measure(session: psycopg.Connection, orders: int) -> dict:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
+    parser = measurement_parser(__doc__)
     parser.add_argument("--orders", type=int, default=200, help="(default: %(default)s)")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text")
     args = parser.parse_args()
     prefix = staged_prefix(args.version, "patched")
     with temporary_cluster(prefix, SLUICE_SETTINGS) as cluster, cluster.connect() as session:
         session.execute("CREATE EXTENSION sluice")
         figures = measure(session, args.orders)
-    if args.output == "json":
-        print(json.dumps(figures, indent=2))
-        return
+    print_figures(args.output, figures, print_text)
+
+
+def print_text(figures: dict) -> None:
+    """The figures beside their bounds."""
     print(f"order to effect over {figures['orders']} orders:")
     for name in ("p50", "p99", "max"):
         print(f"  {name:4} {figures[name + '_seconds'] * 1000:8.2f} ms   (bound on p99: 50 ms)")

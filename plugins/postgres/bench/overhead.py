@@ -1,167 +1,134 @@
 """Measures what the hook and the extension cost, against stock, by pgbench in turn.
 
-Three servers run side by side, one at a time under load: stock, patched without the extension,
-patched with the extension and its latency histogram. Rounds are paired: each has every server
-once, in an order drawn anew. With --instructions one client runs under callgrind instead, which
-counts the instructions of a transaction, whatever else the machine does.
+Servers: stock; patched without the extension; patched with the extension, its latency histogram
+off; the same with the histogram on. Without --instructions they run side by side, one at a time
+under load, and the ratios to stock are of throughput and of the processor time of a transaction;
+the intervals are Fieller's at 95%, over rounds. With --instructions one server at a time runs one
+session inside callgrind, which counts the instructions of a transaction, whatever else the machine
+does.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
-import random
-import re
-import tempfile
-from pathlib import Path
+import statistics
+from dataclasses import asdict
 
-from cluster import SLUICE_SETTINGS, Cluster, staged_prefix, temporary_cluster
+import instructions
+import throughput
+from cluster import SLUICE_SETTINGS, staged_prefix
+from command_line import at_least, measurement_parser, print_figures
 from sluice_evaluation.inference import paired_ratio
 
 ARMS = {
     "stock": ("stock", {}),
     "patched": ("patched", {}),
-    "extension": ("patched", SLUICE_SETTINGS),
+    "histogram-off": ("patched", {**SLUICE_SETTINGS, "sluice.statement_latency": "off"}),
+    "histogram-on": ("patched", SLUICE_SETTINGS),
 }
-MODES = {"read-only": ["-S"], "read-write": ["-N"]}
-SCALE = "20"
+BOUNDS = {"patched": 0.01, "histogram-on": 0.02}
+INSTRUCTION_BOUNDS = {"patched": 0.003}
+MODES = {"read-only": ["--select-only"], "read-write": ["--skip-some-updates"]}
 
 
-def transactions_per_second(cluster: Cluster, mode: list[str], seconds: int) -> float:
-    """Throughput of a pgbench run with prepared statements."""
-    output = cluster.run(
-        "pgbench", "-n", "-M", "prepared", *mode, "-c", "2", "-j", "1", "-T", str(seconds)
-    ).stdout
-    found = re.search(r"tps = ([0-9.]+) \(without", output)
-    assert found, output
-    return float(found[1])
-
-
-def throughput(
-    clusters: dict[str, Cluster], rounds: int, seconds: int
-) -> dict[str, dict[str, list[float]]]:
-    """Transactions per second by mode and arm, one value a round."""
-    order = random.Random(rounds)
-    figures = {mode: {arm: [] for arm in clusters} for mode in MODES}
-    for number in range(rounds + 1):
-        for mode, options in MODES.items():
-            for arm in order.sample(sorted(clusters), len(clusters)):
-                value = transactions_per_second(clusters[arm], options, seconds)
-                if number > 0:  # the first round warms the caches up
-                    figures[mode][arm].append(value)
-    return figures
-
-
-def instructions(prefix: Path, settings: dict[str, str], mode: list[str], count: int) -> int:
-    """Instructions of a single-user pgbench run of so many transactions, by callgrind."""
-    with tempfile.TemporaryDirectory(prefix="sluice-callgrind-") as folder:
-        Path(folder).chmod(0o777)
-        with temporary_cluster(prefix, settings) as cluster:
-            cluster.run("pgbench", "-i", "-q", "-s", "1")
-            cluster.stop()
-            cluster.start_under(
-                ["valgrind", "--tool=callgrind", "--trace-children=yes", "--quiet",
-                 f"--callgrind-out-file={folder}/%p"]
-            )  # fmt: skip
-            cluster.run("pgbench", "-n", "-M", "prepared", *mode, "-c", "1", "-t", str(count))
-            cluster.stop()
-        return max(_backend_instructions(Path(folder)))
-
-
-def _backend_instructions(folder: Path) -> list[int]:
-    """Totals of all processes; the busiest one was the client's backend."""
-    totals = (
-        re.search(r"^(?:totals|summary): (\d+)", p.read_text(), re.M) for p in folder.iterdir()
-    )
-    return [int(found[1]) for found in totals if found]
-
-
-def instructions_per_transaction(prefix: Path, settings: dict, mode: list[str]) -> float:
-    """From two lengths of a run, so that start and end of the backend do not count."""
-    short, long = 500, 2500
-    difference = instructions(prefix, settings, mode, long) - instructions(
-        prefix, settings, mode, short
-    )
-    return difference / (long - short)
-
-
-def compare(figures: dict[str, dict[str, list[float]]]) -> dict[str, dict[str, dict]]:
-    """Ratios to stock with their 95% intervals, by mode and arm."""
-    compared: dict[str, dict[str, dict]] = {}
-    for mode, arms in figures.items():
-        compared[mode] = {}
-        for arm in ("patched", "extension"):
-            estimate = paired_ratio(arms[arm], arms["stock"])
-            compared[mode][arm] = {
-                "ratio": estimate.ratio,
-                "low": estimate.lower,
-                "high": estimate.upper,
-                "transactions_per_second": arms[arm],
-                "stock_transactions_per_second": arms["stock"],
-            }
-    return compared
+def ratio_to_stock(values: list[float], stock: list[float]) -> dict[str, float]:
+    """Ratio of the means with its interval."""
+    estimate = paired_ratio(values, stock)
+    return {"ratio": estimate.ratio, "low": estimate.lower, "high": estimate.upper}
 
 
 def measure_throughput(version: str, rounds: int, seconds: int) -> dict:
-    """Start one server an arm, load them alike, and compare."""
-    with contextlib.ExitStack() as stack:
-        clusters = {}
-        for arm, (variant, settings) in ARMS.items():
-            prefix = staged_prefix(version, variant)
-            clusters[arm] = stack.enter_context(temporary_cluster(prefix, settings))
-            clusters[arm].run("pgbench", "-i", "-q", "-s", SCALE)
-        return compare(throughput(clusters, rounds, seconds))
-
-
-def measure_instructions(version: str) -> dict:
-    """Instructions per transaction by mode and arm."""
+    """By mode and arm: a value a round, and ratios to stock."""
+    servers = {
+        arm: (staged_prefix(version, variant), settings)
+        for arm, (variant, settings) in ARMS.items()
+    }
+    measured = throughput.measure(servers, MODES, rounds, seconds)
     return {
         mode: {
-            arm: instructions_per_transaction(staged_prefix(version, variant), settings, options)
-            for arm, (variant, settings) in ARMS.items()
+            arm: {
+                quantity: {
+                    "values": values,
+                    **ratio_to_stock(values, asdict(arms["stock"])[quantity]),
+                }
+                for quantity, values in asdict(series).items()
+            }
+            for arm, series in arms.items()
         }
-        for mode, options in MODES.items()
+        for mode, arms in measured.items()
     }
 
 
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=8, help="(default: %(default)s)")
-    parser.add_argument("--seconds", type=int, default=15, help="per run (default: %(default)s)")
-    parser.add_argument("--instructions", action="store_true", help="count instead of timing")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text")
-    args = parser.parse_args()
-    if args.instructions:
-        figures = measure_instructions(args.version)
-    else:
-        figures = measure_throughput(args.version, args.rounds, args.seconds)
-    if args.output == "json":
-        print(json.dumps(figures, indent=2))
-    elif args.instructions:
-        print_instructions(figures)
-    else:
-        print_throughput(figures)
+def measure_instructions(version: str, repetitions: int) -> dict:
+    """By mode and arm: a value a repetition, mean, standard deviation, and ratio to stock."""
+    figures: dict[str, dict] = {}
+    for mode, options in MODES.items():
+        figures[mode] = {}
+        for arm, (variant, settings) in ARMS.items():
+            prefix = staged_prefix(version, variant)
+            values = instructions.per_transaction(prefix, settings, options, repetitions)
+            figures[mode][arm] = {
+                "values": values,
+                "mean": statistics.mean(values),
+                "standard_deviation": statistics.stdev(values),
+                **ratio_to_stock(values, figures[mode].get("stock", {"values": values})["values"]),
+            }
+    return figures
+
+
+def _bound(bounds: dict[str, float], arm: str) -> str:
+    return f"   (bound: within {bounds[arm]:.1%})" if arm in bounds else ""
+
+
+def _interval(row: dict[str, float]) -> str:
+    return f"{row['ratio']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
 
 
 def print_throughput(figures: dict) -> None:
     """One line a mode and arm."""
     for mode, arms in figures.items():
-        for arm, row in arms.items():
+        for arm in list(ARMS)[1:]:
+            rate = arms[arm]["transactions_per_second"]
+            cost = arms[arm]["processor_seconds_per_transaction"]
             print(
-                f"{mode:10} {arm:9} throughput over stock {row['ratio']:.4f}"
-                f" [{row['low']:.4f}, {row['high']:.4f}]"
+                f"{mode:10} {arm:13} over stock: throughput {_interval(rate)},"
+                f" processor time {_interval(cost)}{_bound(BOUNDS, arm)}"
             )
 
 
 def print_instructions(figures: dict) -> None:
     """One line a mode and arm."""
     for mode, arms in figures.items():
-        for arm, count in arms.items():
-            change = count / arms["stock"] - 1
-            print(f"{mode:10} {arm:9} {count:10.0f} instructions a transaction ({change:+.2%})")
+        for arm, row in arms.items():
+            print(
+                f"{mode:10} {arm:13} {row['mean']:8.0f} instructions a transaction,"
+                f" standard deviation {row['standard_deviation']:5.0f},"
+                f" over stock {_interval(row)}{_bound(INSTRUCTION_BOUNDS, arm)}"
+            )
+
+
+def main() -> None:
+    """Command line."""
+    parser = measurement_parser(__doc__)
+    parser.add_argument("--rounds", type=at_least(2), default=40, help="(default: %(default)s)")
+    parser.add_argument(
+        "--seconds",
+        type=at_least(1),
+        default=2,
+        help="of a run, two a round (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--instructions", action="store_true", help="count instructions instead of timing"
+    )
+    parser.add_argument(
+        "--repetitions", type=at_least(2), default=5, help="of a count (default: %(default)s)"
+    )
+    args = parser.parse_args()
+    if args.instructions:
+        figures = measure_instructions(args.version, args.repetitions)
+        print_figures(args.output, figures, print_instructions)
+        return
+    figures = measure_throughput(args.version, args.rounds, args.seconds)
+    print_figures(args.output, figures, print_throughput)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ ten minutes.
 
 from __future__ import annotations
 
-import argparse
-import json
 import shutil
 import statistics
 import time
@@ -23,6 +21,7 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
+from command_line import measurement_parser, print_figures
 
 OWNER = "bench"
 BUFFERS = 8_000
@@ -148,18 +147,18 @@ def measure(cluster: Cluster, rounds: int) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
+    parser = measurement_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="(default: %(default)s)")
-    parser.add_argument("-o", "--output", choices=["text", "json"], default="text")
     args = parser.parse_args()
     prefix = staged_prefix(args.version, "patched")
     with temporary_cluster(prefix, SLUICE_SETTINGS) as cluster:
         sql(cluster, "CREATE EXTENSION sluice")
         figures = measure(cluster, args.rounds)
-    if args.output == "json":
-        print(json.dumps(figures, indent=2))
-        return
+    print_figures(args.output, figures, print_text)
+
+
+def print_text(figures: dict) -> None:
+    """A line each request."""
     print(f"{'request':14} {'free':>9} {'held':>9} {'ratio':>6}   (bound on the ratio: 2)")
     for name, row in figures.items():
         print(

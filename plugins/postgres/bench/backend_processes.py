@@ -1,0 +1,39 @@
+"""The processes of a server: when its backends have ended, and what time they have used."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cluster import Cluster, wait_until
+
+
+def auxiliary_processes(cluster: Cluster) -> int:
+    """Number of the server's own processes, which stay while clients come and go."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type <> 'client backend'"
+    with cluster.connect() as session:
+        row = session.execute(query).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def _postmaster(cluster: Cluster) -> Path:
+    pid = (cluster.data / "postmaster.pid").read_text().split()[0]
+    return Path("/proc") / pid
+
+
+def _children(process: Path) -> int:
+    return len((process / "task" / process.name / "children").read_text().split())
+
+
+def wait_for_backends(cluster: Cluster, auxiliaries: int) -> None:
+    """Wait until the backends of all clients have ended and were waited for."""
+    server = _postmaster(cluster)
+    wait_until(lambda: _children(server) <= auxiliaries, "the end of the clients' backends")
+
+
+def ended_backends_seconds(cluster: Cluster) -> float:
+    """Processor time that the backends which have ended used."""
+    # The second field, in parentheses, may hold blanks; see proc(5).
+    fields = (_postmaster(cluster) / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
