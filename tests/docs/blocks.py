@@ -1,4 +1,4 @@
-"""The shell blocks of the Markdown pages, and how each of them is tested."""
+"""The shell and SQL blocks of the Markdown pages, and how each of them is tested."""
 
 import re
 import shlex
@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHELL_LANGUAGES = {"bash", "console", "sh", "shell", "shell-session", "zsh"}
-CLASSES = ("quick", "all", "covered", "none")
+CLASSES = {"sh": ("quick", "all", "covered", "none"), "sql": ("server", "none")}
+"""Languages whose blocks are tested, and how they can be."""
+
+NAMING = {"covered": "steps", "server": "a store"}
+"""Classes that are followed by a colon and names."""
+
 HOW_TO = "docs/contributing.md, section `Commands in the documentation`, explains the classes"
 
 _FENCE = re.compile(
@@ -16,17 +21,17 @@ _FENCE = re.compile(
 
 
 class BlockError(Exception):
-    """A shell block is not classed, or wrongly; the message says where and what to do."""
+    """A block is not classed, or wrongly; the message says where and what to do."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced shell block of a page."""
+    """One fenced block of a page; names are the steps that cover it, or the store that runs it."""
 
     page: Path
     line: int
     kind: str
-    steps: tuple[str, ...]
+    names: tuple[str, ...]
     commands: str
 
     @property
@@ -46,30 +51,32 @@ def _fields(info: str, where: str) -> dict[str, str]:
 def _classed(page: Path, line: int, info: str, body: str) -> Block:
     where = f"{page}:{line}"
     language = info.split()[0]
-    if language != "sh":
+    if language not in CLASSES:
         raise BlockError(f"{where}: write shell blocks as ```sh, not ```{language}")
     fields = _fields(info, where)
-    kind, _, steps = fields.pop("test", "").partition(":")
+    kind, _, names = fields.pop("test", "").partition(":")
     reason = fields.pop("reason", "")
-    if kind not in CLASSES:
+    if kind not in CLASSES[language]:
         raise BlockError(
-            f"{where}: say how the block is tested: test={'|'.join(CLASSES)}; {HOW_TO}"
+            f"{where}: say how the block is tested: test={'|'.join(CLASSES[language])}; {HOW_TO}"
         )
     if fields:
         raise BlockError(f"{where}: unknown {sorted(fields)}; {HOW_TO}")
     if (kind == "none") != bool(reason):
         raise BlockError(f'{where}: test=none, and only it, has a reason="..."; {HOW_TO}')
-    if (kind == "covered") != bool(steps):
-        raise BlockError(f"{where}: test=covered:STEP, and only it, names steps; {HOW_TO}")
-    return Block(page, line, kind, tuple(steps.split(",")) if steps else (), body)
+    if kind in NAMING and not names:
+        raise BlockError(f"{where}: name {NAMING[kind]}, test={kind}:NAME; {HOW_TO}")
+    if names and kind not in NAMING:
+        raise BlockError(f"{where}: test={kind} names nothing, not even {names}; {HOW_TO}")
+    return Block(page, line, kind, tuple(names.split(",")) if names else (), body)
 
 
-def shell_blocks(page: Path, text: str) -> list[Block]:
-    """All shell blocks of a page; raises BlockError for one that is not classed."""
+def blocks_of_page(page: Path, text: str) -> list[Block]:
+    """All shell and SQL blocks of a page; raises BlockError for one that is not classed."""
     blocks = []
     for match in _FENCE.finditer(text):
         info = match["info"].strip()
-        if not info or info.split()[0] not in SHELL_LANGUAGES:
+        if not info or info.split()[0] not in SHELL_LANGUAGES | set(CLASSES):
             continue
         line = text.count("\n", 0, match.start()) + 1
         body = re.sub(rf"^{match['indent']}", "", match["body"], flags=re.M)

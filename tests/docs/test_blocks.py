@@ -1,32 +1,37 @@
-"""Shell blocks are found and classed, and an unclassed one is an error."""
+"""Shell and SQL blocks are found and classed, and an unclassed one is an error."""
 
 from pathlib import Path
 
 import pytest
-from blocks import BlockError, command_lines, shell_blocks
+from blocks import BlockError, blocks_of_page, command_lines
 
 PAGE = Path("docs/page.md")
 
 
 def blocks_of(info: str, body: str = "true\n"):
-    return shell_blocks(PAGE, f"# Page\n\n```{info}\n{body}```\n\ntext\n")
+    return blocks_of_page(PAGE, f"# Page\n\n```{info}\n{body}```\n\ntext\n")
 
 
 def test_place_and_class():
     (block,) = blocks_of("sh test=covered:lint,docs")
-    assert (block.where, block.kind, block.steps) == ("docs/page.md:3", "covered", ("lint", "docs"))
+    assert (block.where, block.kind, block.names) == ("docs/page.md:3", "covered", ("lint", "docs"))
 
 
 def test_reason_with_blanks():
     assert blocks_of('sh test=none reason="starts a server"')[0].kind == "none"
 
 
+def test_sql_names_the_server_that_runs_it():
+    (block,) = blocks_of("sql test=server:postgres")
+    assert (block.kind, block.names) == ("server", ("postgres",))
+
+
 def test_block_in_a_list_loses_its_indent():
-    (block,) = shell_blocks(PAGE, "- item\n\n  ```sh test=quick\n  true\n    a\n  ```\n")
+    (block,) = blocks_of_page(PAGE, "- item\n\n  ```sh test=quick\n  true\n    a\n  ```\n")
     assert block.commands == "true\n  a\n"
 
 
-@pytest.mark.parametrize("info", ["", "text", "sql", "python"])
+@pytest.mark.parametrize("info", ["", "text", "toml", "python"])
 def test_other_blocks_are_left_alone(info):
     assert blocks_of(info) == []
 
@@ -43,6 +48,11 @@ def test_other_blocks_are_left_alone(info):
         "sh test=quick:lint",
         "sh test=quick speed=high",
         'sh test=none reason="open',
+        "sh test=server:postgres",
+        "sql",
+        "sql test=quick",
+        "sql test=server",
+        "sql test=none",
     ],
 )
 def test_wrong_class(info):

@@ -2,31 +2,16 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
-from blocks import Block, BlockError, command_lines, shell_blocks
+from blocks import Block, command_lines
+from pages import BLOCKS, WRONG, of_kind
 from run import TOP, load_steps
-from source_files import has_suffix, text_of
+from source_files import has_suffix
 
 LIMIT_SECONDS = {"quick": 300, "all": 3600}
 STEPS = {step.name: step for step in load_steps(TOP / "tests" / "steps")}
-
-
-def blocks_of_all_pages() -> tuple[list[Block], list[str]]:
-    found, wrong = [], []
-    for page in has_suffix(".md"):
-        try:
-            found += shell_blocks(page, text_of(page) or "")
-        except BlockError as error:
-            wrong.append(str(error))
-    return found, wrong
-
-
-BLOCKS, WRONG = blocks_of_all_pages()
-
-
-def of_kind(*kinds: str) -> list:
-    return [pytest.param(block, id=block.where) for block in BLOCKS if block.kind in kinds]
 
 
 def run_block(block: Block) -> None:
@@ -64,11 +49,18 @@ if os.environ.get("SLUICE_SUITE") == "test-all":
 
 @pytest.mark.parametrize("block", of_kind("covered"))
 def test_covered_block_is_a_step(block):
-    unknown = set(block.steps) - set(STEPS)
+    unknown = set(block.names) - set(STEPS)
     assert not unknown, f"{block.where}: no step {sorted(unknown)} in tests/steps"
-    covered = {STEPS[name].command for name in block.steps}
+    covered = {STEPS[name].command for name in block.names}
     bare = [line for line in command_lines(block) if line not in covered]
-    assert not bare, f"{block.where}: no command of {block.steps} reads {bare}: {sorted(covered)}"
+    assert not bare, f"{block.where}: no command of {block.names} reads {bare}: {sorted(covered)}"
+
+
+@pytest.mark.parametrize("block", of_kind("server"))
+def test_server_of_block_is_known(block):
+    for store in block.names:
+        runs = Path(__file__).with_name(f"test_{store}_sql.py")
+        assert runs.exists(), f"{block.where}: no {runs.name} runs the blocks of server:{store}"
 
 
 def test_index_lists_every_page():
