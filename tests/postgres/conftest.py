@@ -23,11 +23,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def end_when_told():
-    """SIGTERM ends the tests as Ctrl-C does: with everything taken down."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def end_when_told(request) -> Iterator[None]:
+    """SIGINT and SIGTERM let the running test end first: a mount cannot be broken off."""
+
+    def stop_after_this_test(number, _frame):
+        request.session.shouldstop = signal.Signals(number).name
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, stop_after_this_test) for number in numbers}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @contextmanager
