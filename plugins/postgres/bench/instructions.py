@@ -5,9 +5,11 @@ auxiliary processes. The count of a transaction is the difference of a long and 
 pgbench, over the difference of their transactions: start and end of a session cancel, and so does
 the session in which pgbench looks at its tables. What would count differently by chance is kept
 alike: random numbers are those of the repetition on all servers; every run starts after a
-checkpoint, for the sake of full page images; pgbench runs only while the server sleeps, so that the
-server always has to wait for a message. The server's heap is laid out alike, see `start_inside`:
-string functions execute more instructions where a string crosses pages.
+checkpoint, for the sake of full page images; pgbench does not interrupt the server on its
+processor, so that the server always has to wait for a message. The server's heap is laid out
+alike, see `start_inside`: string functions execute more instructions where a string crosses pages.
+What is left to chance is whether the session or the WAL writer prepares a page of WAL (0.1% of a
+writing transaction).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from backend_processes import auxiliary_processes, wait_for_backends
 from cluster import Cluster, own, temporary_cluster, wait_until
-from pinning import pinned, processors, when_idle
+from pinning import pinned, processors, yielding
 
 SHORT, LONG = 500, 2500  # transactions
 SETTINGS = {
@@ -71,7 +73,7 @@ def _count(
         f"--transactions={count}",
         *options,
         f"application_name={name}",
-        under=when_idle(processors()[0]),
+        under=yielding(processors()[0]),
     )
     wait_for_backends(cluster, auxiliaries)
     files = [folder / pid for pid in _backends(cluster, name)]

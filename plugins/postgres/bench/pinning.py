@@ -16,6 +16,6 @@ def pinned(processor: int) -> list[str]:
     return ["taskset", "--cpu-list", str(processor)]
 
 
-def when_idle(processor: int) -> list[str]:
-    """Keeps a program on one processor, where it runs only while nothing else does."""
-    return [*pinned(processor), "chrt", "--idle", "0"]
+def yielding(processor: int) -> list[str]:
+    """Keeps a program on one processor, where waking up does not interrupt what runs."""
+    return [*pinned(processor), "chrt", "--batch", "0"]
