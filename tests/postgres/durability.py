@@ -25,7 +25,7 @@ def start(server: PoweredServer) -> str:
     before = len(server.said())
     try:
         server.start()
-    except (subprocess.CalledProcessError, SystemExit) as error:
+    except subprocess.CalledProcessError as error:
         raise DamageError(f"the server does not start:\n{server.said()[before:]}") from error
     return server.said()[before:]
 
@@ -56,7 +56,7 @@ def check(server: PoweredServer, acknowledged: Counter[int]) -> None:
     try:
         check_commits(server, acknowledged)
         check_content(server)
-    except (subprocess.CalledProcessError, SystemExit) as error:
-        raise DamageError(str(error)) from error
+    except subprocess.CalledProcessError as error:
+        raise DamageError(f"{error}\n{error.stdout}{error.stderr}") from error
     except psycopg.Error as error:
         raise DamageError(f"the data cannot be read: {error}") from error

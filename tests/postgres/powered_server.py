@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import os
-import shutil
 import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
 
-from cluster import SERVER_USER, Cluster, wait_until
+from cluster import Cluster, own, staged_prefix, wait_until
 
 CLIENTS = 4
 SCALE = 2
@@ -32,16 +31,10 @@ SETTINGS = {
 }
 
 
+@functools.cache
 def testing_prefix() -> Path:
-    """Folder of the staged testing build; tells to compile when there is none."""
-    command = ["sluice-dist", "show", "postgres", "--testing", "-o", "json"]
-    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    prefix = Path(shown["staged_prefix"])
-    if not (prefix / "bin/postgres").exists():
-        raise SystemExit(
-            f"{prefix} holds no server: run `sluice-dist compile postgres --testing` first"
-        )
-    return prefix
+    """Folder of the staged testing build."""
+    return staged_prefix("17.11", "patched", testing=True)
 
 
 def _children(parent: int) -> list[int]:
@@ -55,7 +48,7 @@ class PoweredServer(Cluster):
     def __init__(self, prefix: Path, folder: Path, data: Path):
         super().__init__(prefix, folder)
         folder.mkdir()
-        shutil.chown(folder, SERVER_USER)
+        own(folder)
         self.data = data
 
     def adopt(self, origin: Path, settings: dict[str, str]) -> None:
@@ -66,8 +59,7 @@ class PoweredServer(Cluster):
 
     def said(self) -> str:
         """What the server has said so far."""
-        log = self.folder / "log"
-        return log.read_text(errors="replace") if log.exists() else ""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def value(self, query: str):
         """First column of the first row."""
