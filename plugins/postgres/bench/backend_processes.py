@@ -7,14 +7,22 @@ from pathlib import Path
 
 from cluster import Cluster, wait_until
 
+# Those that a server starts last, when clients can connect already.
+STARTED_LAST = {"background writer", "checkpointer", "walwriter"}
+
 
 def auxiliary_processes(cluster: Cluster) -> int:
     """Number of the server's own processes, which stay while clients come and go."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE backend_type <> 'client backend'"
+    query = "SELECT backend_type FROM pg_stat_activity WHERE backend_type <> 'client backend'"
+    kinds: list[str] = []
+
+    def all_started() -> bool:
+        kinds[:] = [kind for (kind,) in session.execute(query).fetchall()]
+        return set(kinds) >= STARTED_LAST
+
     with cluster.connect() as session:
-        row = session.execute(query).fetchone()
-    assert row is not None
-    return row[0]
+        wait_until(all_started, f"all of {sorted(STARTED_LAST)}")
+    return len(kinds)
 
 
 def _postmaster(cluster: Cluster) -> Path:

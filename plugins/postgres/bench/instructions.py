@@ -19,6 +19,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pgbench
 from backend_processes import auxiliary_processes, wait_for_backends
 from cluster import Cluster, own, temporary_cluster, wait_until
 from pinning import pinned, processors, yielding
@@ -39,14 +40,6 @@ SETTINGS = {
 }
 
 
-# Every page of the table and its index, so that no run has to read them.
-READ_ALL = """
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SELECT sum(abalance) FROM pgbench_accounts WHERE aid > 0;
-"""
-
-
 def _backends(cluster: Cluster, name: str) -> list[str]:
     """Process numbers of the sessions that had an application name."""
     return re.findall(rf"^(\d+) {name} LOG: +disconnection", cluster.log.read_text(), re.M)
@@ -64,15 +57,12 @@ def _count(
     with cluster.connect() as session:
         session.execute("CHECKPOINT")
     wait_for_backends(cluster, auxiliaries)
-    seed = name.rpartition("-")[2]
-    cluster.run(
-        "pgbench",
-        "--no-vacuum",
-        "--protocol=prepared",
-        f"--random-seed={seed}",
+    pgbench.run(
+        cluster,
         f"--transactions={count}",
         *options,
         f"application_name={name}",
+        seed=int(name.rpartition("-")[2]),
         under=yielding(processors()[0]),
     )
     wait_for_backends(cluster, auxiliaries)
@@ -95,7 +85,7 @@ def per_transaction(
     ):
         folder = Path(name)
         own(folder)
-        cluster.run("pgbench", "--initialize", "--quiet", "--scale=1")
+        pgbench.initialize(cluster, scale=1)
         cluster.stop()
         server = cluster.start_inside(
             [
@@ -108,8 +98,7 @@ def per_transaction(
                 f"--callgrind-out-file={folder}/%p",
             ]
         )
-        with cluster.connect() as session:
-            session.execute(READ_ALL)
+        pgbench.read_all(cluster)
         auxiliaries = auxiliary_processes(cluster)
         _count(cluster, folder, auxiliaries, options, "warm-0", SHORT)
         values = []

@@ -17,7 +17,7 @@ import instructions
 import throughput
 from cluster import SLUICE_SETTINGS, staged_prefix
 from command_line import at_least, measurement_parser, print_figures
-from sluice_evaluation.inference import paired_ratio
+from sluice_evaluation.inference import Shape, paired_ratio
 
 ARMS = {
     "stock": ("stock", {}),
@@ -30,10 +30,15 @@ INSTRUCTION_BOUNDS = {"patched": 0.003}
 MODES = {"read-only": ["--select-only"], "read-write": ["--skip-some-updates"]}
 
 
-def ratio_to_stock(values: list[float], stock: list[float]) -> dict[str, float]:
-    """Ratio of the means with its interval."""
+def ratio_to_stock(values: list[float], stock: list[float]) -> dict:
+    """Ratio of the means with its interval, null where the data bound it on no side or one."""
     estimate = paired_ratio(values, stock)
-    return {"ratio": estimate.ratio, "low": estimate.lower, "high": estimate.upper}
+    bounded = estimate.shape is Shape.BOUNDED
+    return {
+        "ratio": estimate.ratio,
+        "low": estimate.lower if bounded else None,
+        "high": estimate.upper if bounded else None,
+    }
 
 
 def measure_throughput(version: str, rounds: int, seconds: int) -> dict:
@@ -79,7 +84,9 @@ def _bound(bounds: dict[str, float], arm: str) -> str:
     return f"   (bound: within {bounds[arm]:.1%})" if arm in bounds else ""
 
 
-def _interval(row: dict[str, float]) -> str:
+def _interval(row: dict) -> str:
+    if row["low"] is None:
+        return f"{row['ratio']:.4f} [no interval: too few rounds, or the machine is not idle]"
     return f"{row['ratio']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
 
 
