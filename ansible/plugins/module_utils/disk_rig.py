@@ -117,9 +117,7 @@ class Rig:
 
     def set_rate(self, bytes_per_second: int) -> None:
         """Change the rate of the running disk."""
-        raise DiskError(
-            f"rig {self.disk.model['rig']} has no rate; use a model of rig nbd or throttle"
-        )
+        raise DiskError(f"rig {self.disk.model['rig']} has no rate; use a model of rig nbd")
 
     def require_fitting_image(self) -> None:
         """DiskError when there is an image that this rig cannot use."""

@@ -12,9 +12,8 @@ from ansible_collections.sluice.stores.plugins.module_utils.disk_rig import (
     Rig,
 )
 from ansible_collections.sluice.stores.plugins.module_utils.disk_rig_nbd import NbdRig
-from ansible_collections.sluice.stores.plugins.module_utils.disk_rig_throttle import ThrottleRig
 
-RIGS = {"directory": DirectoryRig, "throttle": ThrottleRig, "nbd": NbdRig}
+RIGS = {"directory": DirectoryRig, "nbd": NbdRig}
 
 
 def recorded(directory: Path) -> Rig | None:

@@ -12,7 +12,6 @@ init_plugin_loader([str(TOP / ".work")])
 
 from ansible_collections.sluice.stores.plugins.module_utils import (  # noqa: E402
     disk_rig,
-    disk_rig_throttle,
     disk_rigs,
 )
 
@@ -30,8 +29,6 @@ def make_rig(tmp_path):
     made = []
 
     def make(model: str, size_bytes: int = SIZE_BYTES):
-        if MODELS[model]["rig"] == "throttle" and not disk_rig_throttle.BLKIO_ROOT.exists():
-            pytest.skip("the kernel's blkio controller of cgroup v1 is not there")
         disk = disk_rig.DiskSpecification(str(tmp_path / "image"), size_bytes, MODELS[model])
         rig = disk_rigs.wanted(tmp_path / "disk", disk)
         made.append(rig)
