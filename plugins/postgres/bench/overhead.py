@@ -116,7 +116,7 @@ def print_instructions(figures: dict) -> None:
 def main() -> None:
     """Command line."""
     parser = measurement_parser(__doc__)
-    parser.add_argument("--rounds", type=at_least(2), default=40, help="(default: %(default)s)")
+    parser.add_argument("--rounds", type=at_least(2), default=25, help="(default: %(default)s)")
     parser.add_argument(
         "--seconds",
         type=at_least(1),
