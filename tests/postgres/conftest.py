@@ -67,7 +67,7 @@ def origin(end_when_told) -> Iterator[Path]:
             server.stop()
             yield server.data
         finally:
-            server.kill(server.processes())
+            server.kill(server.running())
 
 
 class Stand:
@@ -94,7 +94,7 @@ class Stand:
         data = (self.disk.mount_point if on_disk else self._folder) / f"{name}-data"
         server = PoweredServer(testing_prefix(), self._folder / name, data)
         server.adopt(self._origin, settings)
-        self._ends.callback(lambda: server.kill(server.processes()))
+        self._ends.callback(lambda: server.kill(server.running()))
         return server
 
     def load(self, server: PoweredServer) -> Load:
@@ -105,10 +105,10 @@ class Stand:
 
     def lose_power(self, server: PoweredServer) -> None:
         """Cut the disk off with the server's processes; when it returns, the disk is back."""
-        processes = server.processes()
+        running = server.running()
         self.disk.write_proofs()
         self.disk.cut_power()
-        server.kill(processes)
+        server.kill(running)
         self.disk.restore_power()
         self.disk.require_loss()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import signal
 import subprocess
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from cluster import Cluster, own, staged_prefix, wait_until
@@ -28,6 +30,7 @@ SETTINGS = {
     "synchronous_commit": "on",
     "restart_after_crash": "off",
     "wal_keep_size": "512MB",
+    "dynamic_shared_memory_type": "mmap",  # goes with the data
 }
 
 
@@ -40,6 +43,15 @@ def testing_prefix() -> Path:
 def _children(parent: int) -> list[int]:
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text()
     return [int(pid) for pid in children.split()]
+
+
+@dataclass(frozen=True)
+class Running:
+    """What the machine's memory holds of a server."""
+
+    postmaster: int
+    children: list[int]
+    shared_memory_id: int
 
 
 class PoweredServer(Cluster):
@@ -81,37 +93,36 @@ class PoweredServer(Cluster):
         """Whether a condition holds on the progress row."""
         return bool(self.value(f"SELECT {condition} FROM sluice.checkpoint_progress"))
 
-    def processes(self) -> list[int]:
-        """Ids of the postmaster and of its children; of a server that does not run, none."""
+    def running(self) -> Running | None:
+        """What runs of it, None when nothing does."""
         try:
-            postmaster = int((self.data / "postmaster.pid").read_text().split("\n")[0])
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+            postmaster, shared_memory_id = int(lines[0]), int(lines[6].split()[1])
             command = Path(f"/proc/{postmaster}/cmdline").read_bytes().decode()
-        except (OSError, ValueError):
-            return []
+        except (OSError, ValueError, IndexError):
+            return None
         if str(self.data) not in command.split("\0"):  # ids are reused
-            return []
-        return [postmaster, *_children(postmaster)]
+            return None
+        return Running(postmaster, _children(postmaster), shared_memory_id)
 
-    def kill(self, processes: list[int]) -> None:
-        """End every process at once; `processes` as they were before the disk failed."""
-        if not processes:
+    def kill(self, running: Running | None) -> None:
+        """End every process at once; `running` as it was before the disk failed."""
+        if running is None:
             return
-        postmaster = processes[0]
-        try:
-            os.kill(postmaster, signal.SIGSTOP)  # it starts no more
-            processes = [*_children(postmaster), *processes]
-        except (ProcessLookupError, FileNotFoundError):
-            pass
-        for pid in processes:
-            try:
+        pids = {running.postmaster, *running.children}
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+            os.kill(running.postmaster, signal.SIGSTOP)  # it starts no more
+            pids.update(_children(running.postmaster))
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         # Its lock file stands until the killed postmaster is reaped.
         wait_until(
-            lambda: not any(Path(f"/proc/{pid}").exists() for pid in processes),
+            lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids),
             "the end of all server processes",
         )
+        remove = ["ipcrm", "--shmem-id", str(running.shared_memory_id)]
+        subprocess.run(remove, check=False, stderr=subprocess.DEVNULL)
 
 
 class Load:
