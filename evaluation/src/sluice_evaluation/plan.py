@@ -156,10 +156,8 @@ def _block_seconds(runs: list[dict], table: dict) -> float:
 def _load_seconds(runs: list[dict], table: dict) -> float:
     if not table["data"]["restore_from_copy"]:
         return 0.0
-    # One load for each device model and variant; every run starts from a copy of it.
-    return table["estimate"]["load_seconds"] * len(
-        {(run["device"]["name"], run["variant"]) for run in runs}
-    )
+    # One load for each variant; every run starts from a copy of it.
+    return table["estimate"]["load_seconds"] * len({run["variant"] for run in runs})
 
 
 def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str, Any]:

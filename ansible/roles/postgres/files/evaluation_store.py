@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Runs PostgreSQL for one run of an experiment, on the node and with a disk for measurements.
 
-Actions: start, save, settings, restart-killed, stop. `start` reads a JSON object from standard
-input: run (of the plan), directory (the measured disk), copies (loaded data directories),
-passwords (by role) and port. Each action prints a JSON object. Standard library alone.
+Actions: loaded, start, save, settings, restart-killed, stop. `loaded` and `start` read a JSON
+object from standard input: run (of the plan), directory (the measured disk), copies (loaded data
+directories), passwords (by role) and port. Each action prints a JSON object. It needs nothing but
+the standard library.
 """
 
 from __future__ import annotations
@@ -133,8 +134,8 @@ def wait_until_ready(store: Store) -> float:
 def prepare_data(store: Store) -> bool:
     """Put a data directory on the measured disk; whether it is a loaded copy."""
     own(store.data.parent, 0o755)
-    loaded = store.copy.exists()
-    if loaded:
+    from_copy = store.copy.exists()
+    if from_copy:
         subprocess.run(["cp", "-a", store.copy, store.data], check=True)
     else:
         options = ["--data-checksums", "--encoding=UTF8", "--locale=C.UTF-8", "--auth=peer"]
@@ -144,7 +145,7 @@ def prepare_data(store: Store) -> bool:
     UNIT_DATA.symlink_to(store.data)
     (store.data / "postgresql.conf").write_text(configuration(store))
     (store.data / "pg_hba.conf").write_text(HBA)
-    return loaded
+    return from_copy
 
 
 def write_back(store: Store) -> None:
@@ -168,26 +169,31 @@ def read_state() -> Store:
     return Store(json.loads(STATE.read_text()))
 
 
+def loaded() -> dict:
+    """Whether there is a loaded copy for the run."""
+    return {"loaded": Store(json.load(sys.stdin)).copy.exists()}
+
+
 def start() -> dict:
     """Start a server on an empty disk, from a loaded copy if there is one."""
     store = Store(json.load(sys.stdin))
     LOGS.mkdir(parents=True, exist_ok=True)
     (LOGS / "postgres.log").unlink(missing_ok=True)
     began = time.monotonic()
-    loaded = prepare_data(store)
+    from_copy = prepare_data(store)
     seconds = time.monotonic() - began
     STATE.touch(mode=0o600)
     STATE.write_text(json.dumps(store.order))
     systemctl("start", store.unit)
     wait_until_ready(store)
-    if not loaded:
+    if not from_copy:
         make_objects(store)
     write_back(store)
-    return {"restored_from_copy": loaded, "seconds": round(seconds, 3)}
+    return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
 
 
 def save() -> dict:
-    """Keep the loaded data directory for later runs, and go on with it."""
+    """Stop the server and keep its data directory for later runs."""
     store = read_state()
     sql(store, "CHECKPOINT")
     systemctl("stop", store.unit)
@@ -196,9 +202,6 @@ def save() -> dict:
     shutil.rmtree(incoming, ignore_errors=True)
     subprocess.run(["cp", "-a", store.data, incoming], check=True)
     incoming.rename(store.copy)
-    systemctl("start", store.unit)
-    wait_until_ready(store)
-    write_back(store)
     return {}
 
 
@@ -248,6 +251,7 @@ def stop() -> dict:
 
 
 ACTIONS = {
+    "loaded": loaded,
     "start": start,
     "save": save,
     "settings": settings,
