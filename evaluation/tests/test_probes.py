@@ -154,8 +154,10 @@ def test_timeline_starts_steps_at_their_time_and_logs_them(tmp_path):
 
 
 def test_timeline_says_which_step_failed(tmp_path):
-    done, lines = follow(tmp_path, step("good", 0, "pass"), step("bad", 0, "raise SystemExit(3)"))
+    bad = step("bad", 0, "print('no lease left')\nraise SystemExit(3)", output="bad.txt")
+    done, lines = follow(tmp_path, step("good", 0, "pass"), bad)
     assert done.returncode == 1
+    assert done.stderr == "client bad: exit code 3: no lease left\n"
     assert {line["name"]: line["exit_code"] for line in lines[1:]} == {"good": 0, "bad": 3}
 
 

@@ -23,6 +23,7 @@ from typing import Any
 POLL_SECONDS = 0.02
 DEFAULT_TIMEOUT_SECONDS = 3600.0
 TERMINATE_GRACE_SECONDS = 5.0
+OUTPUT_TAIL_CHARACTERS = 1000
 
 
 @dataclass
@@ -70,7 +71,10 @@ def follow(steps: list[dict[str, Any]], directory: Path, events: Path) -> bool:
                     running.append(_start(step, directory, clock.now()))
                 for item in [r for r in running if _ended(r, clock.now())]:
                     running.remove(item)
-                    good &= _finish(item, clock.now(), log)
+                    _write_end(item, clock.now(), log)
+                    if not _went_well(item):
+                        good = False
+                        _tell_failure(item, directory)
                 if not running and any(clock.never(step) for step in waiting):
                     return False
                 time.sleep(POLL_SECONDS)
@@ -133,7 +137,7 @@ def _stop(process: subprocess.Popen) -> None:
             return
 
 
-def _finish(item: Running, now: float, log: Any) -> bool:
+def _write_end(item: Running, now: float, log: Any) -> None:
     _write(log, {
         "kind": item.step["kind"],
         "name": item.step["name"],
@@ -142,8 +146,20 @@ def _finish(item: Running, now: float, log: Any) -> bool:
         "exit_code": item.process.returncode,
         "timed_out": item.timed_out,
     })  # fmt: skip
+
+
+def _went_well(item: Running) -> bool:
     allowed = item.step.get("allowed_exit_codes", [0])
     return item.process.returncode in allowed and not item.timed_out
+
+
+def _tell_failure(item: Running, directory: Path) -> None:
+    """Say on standard error how a step ended, with the end of what it wrote."""
+    code = "its time-out" if item.timed_out else f"exit code {item.process.returncode}"
+    output, said = item.step.get("output"), ""
+    if output:
+        said = (directory / output).read_text(errors="replace")[-OUTPUT_TAIL_CHARACTERS:].strip()
+    print(f"{item.step['kind']} {item.step['name']}: {code}: {said}", file=sys.stderr)
 
 
 def _write(log: Any, line: dict[str, Any]) -> None:
