@@ -114,11 +114,17 @@ def test_without_target_rates_there_is_no_schedule(checkpoint, tmp_path):
     assert {run["clients"][0]["schedule"] for run in runs} == {None}
 
 
+ONE_TUNED_FACTOR = {
+    "wal_init_zero": ["off"],
+    "checkpoint_completion_target": [0.9],
+    "device": ["throttle"],
+}
+
+
 def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
     # Three cells for the grid and short runs keep this quick; the stages are the real ones.
     profile = burst.profile("small")
-    monkeypatch.setitem(profile, "only", {"wal_init_zero": ["off"], "checkpoint_completion_target": [0.9],
-                                          "device": ["throttle"]})  # fmt: skip
+    monkeypatch.setitem(profile, "only", ONE_TUNED_FACTOR)
     monkeypatch.setitem(profile, "phases", profile["phases"] | {"normal_seconds": 30,
                                                                 "warm_up_seconds": 1})  # fmt: skip
     results = tmp_path / "results"
@@ -142,8 +148,7 @@ def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
 
 def test_a_tuning_cell_that_failed_does_not_block(burst, tmp_path, monkeypatch):
     profile = burst.profile("small")
-    monkeypatch.setitem(profile, "only", {"wal_init_zero": ["off"], "checkpoint_completion_target": [0.9],
-                                          "device": ["throttle"]})  # fmt: skip
+    monkeypatch.setitem(profile, "only", ONE_TUNED_FACTOR)
     monkeypatch.setitem(profile, "phases", profile["phases"] | {"normal_seconds": 5,
                                                                 "warm_up_seconds": 1})  # fmt: skip
     results = tmp_path / "results"
