@@ -96,5 +96,18 @@ def test_plugin_hash_leaves_ignored_files_out_whoever_owns_the_checkout(series: 
     assert series.release().plugin_sha256 == expected
 
 
+def test_plugin_hash_leaves_out_what_is_not_shipped(series: Project) -> None:
+    plugin = series.root / "plugins" / "toy"
+    (plugin / "t").mkdir(parents=True)
+    (plugin / "a.c").write_text("int a;\n")
+    subprocess.run(["git", "init", "--quiet", series.root], check=True)
+    (plugin / ".gitattributes").write_text(".gitattributes export-ignore\nt/** export-ignore\n")
+    expected = series.release().plugin_sha256
+    (plugin / "t" / "001_hold.pl").write_text("ok 1;\n")
+    assert series.release().plugin_sha256 == expected
+    (plugin / "b.c").write_text("int b;\n")
+    assert series.release().plugin_sha256 != expected
+
+
 def test_versions_are_ordered_by_number() -> None:
     assert sorted(["18.6", "17.11", "17.9"], key=version_key) == ["17.9", "17.11", "18.6"]

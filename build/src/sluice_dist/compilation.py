@@ -11,7 +11,7 @@ from pathlib import Path
 from sluice_dist.git import git
 from sluice_dist.lock import only_one
 from sluice_dist.recipe import Recipe
-from sluice_dist.release import Release, source_files
+from sluice_dist.release import Release, files_sha256, source_files
 from sluice_dist.script import run_script
 from sluice_dist.toolchain import build_environment, compiler_version, write_wrappers
 from sluice_dist.upstream_git import UpstreamRepository
@@ -84,13 +84,15 @@ class Compilation:
 
     def _bring_plugin(self, store: dict[str, str]) -> None:
         release = self.release
-        inputs = {"store": _sha256(store), "plugin": release.plugin_sha256}
+        # Its tests too: they run from the copy.
+        files = source_files(release.plugin)
+        inputs = {"store": _sha256(store), "plugin": files_sha256(release.plugin, files)}
         if self._is_current("plugin", inputs, release.plugin_stage):
             self._say("plug-in unchanged")
             return
         self._remove_stamps("plugin")
         copy = _empty_folder(release.build / "plugin")
-        for file in source_files(release.plugin):
+        for file in files:
             target = copy / file.relative_to(release.plugin)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)

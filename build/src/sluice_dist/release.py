@@ -94,11 +94,15 @@ class Release:
         """Source folder of the store's plug-in."""
         return self.layout.root / "plugins" / self.store
 
+    @property
+    def plugin_sources(self) -> list[Path]:
+        """What the plug-in is built from, tests and benchmarks left out; nothing for stock."""
+        return exported_files(self.plugin) if self.variant == "patched" else []
+
     @cached_property
     def plugin_sha256(self) -> str:
-        """Hash over path and content of the plug-in's source files; of nothing for stock."""
-        files = source_files(self.plugin) if self.variant == "patched" else []
-        return files_sha256(self.plugin, files)
+        """Hash over path and content of what the plug-in is built from."""
+        return files_sha256(self.plugin, self.plugin_sources)
 
     def labels(self) -> dict[str, str]:
         """What images carry and every run record repeats."""
@@ -162,6 +166,24 @@ def source_files(folder: Path) -> list[Path]:
         return sorted(file for file in folder.rglob("*") if file.is_file())
     names = {name for name in listed.stdout.decode().split("\0") if name}
     return sorted(folder / name for name in names if (folder / name).is_file())
+
+
+def exported_files(folder: Path) -> list[Path]:
+    """Source files of FOLDER without those that have git's attribute export-ignore."""
+    files = source_files(folder)
+    command = ["git", "-c", "safe.directory=*", "-C", str(folder), "check-attr", "-z", "--stdin"]
+    names = "\0".join(str(file.relative_to(folder)) for file in files)
+    asked = subprocess.run(
+        [*command, "export-ignore"], input=names, capture_output=True, text=True, check=False
+    )
+    if asked.returncode != 0:
+        return files
+    # Name, attribute and value of each file in turn.
+    fields = asked.stdout.split("\0")
+    ignored = {
+        name for name, value in zip(fields[::3], fields[2::3], strict=False) if value == "set"
+    }
+    return [file for file in files if str(file.relative_to(folder)) not in ignored]
 
 
 def files_sha256(folder: Path, files: list[Path]) -> str:

@@ -59,7 +59,7 @@ def package_inputs(release: Release) -> list[Path]:
     recipe = release.layout.recipe(release.store)
     scripts = sorted(file for file in recipe.iterdir() if file.is_file())
     pin = release.folder / "upstream.toml"
-    own = [release.folder, release.plugin] if release.variant == "patched" else [pin]
+    own = [release.folder, *release.plugin_sources] if release.variant == "patched" else [pin]
     return [*own, *scripts, *template_folders(release)]
 
 
