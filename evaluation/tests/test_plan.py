@@ -84,7 +84,7 @@ def test_own_runs_replace_the_estimate(checkpoint, smoke_results):
     ]
     plan = make_plan(checkpoint, "smoke", some, smoke_results)
     # The synthetic runs last from 12 s before the origin to 5 s behind the clients.
-    assert {run["estimated_seconds"] for run in plan["runs"]} == {12 + 11 + 5}
+    assert {run["estimated_seconds"] for run in plan["runs"]} == {12 + 9 + 5}
 
 
 def test_nothing_is_left_when_all_is_done(burst, smoke_results):
@@ -96,9 +96,9 @@ def test_bursts_become_a_schedule_and_orders(burst, tmp_path):
     plan = make_plan(burst, "smoke", [], tmp_path)
     run = next(run for run in plan["runs"] if run["factors"]["arm"] == "sluice")
     warm_up = run["phases"][0]["end_seconds"]
-    assert [w["start_seconds"] - warm_up for w in run["windows"]] == [3.0, 9.0]
+    assert [w["start_seconds"] - warm_up for w in run["windows"]] == [2.0, 7.0]
     (client,) = run["clients"]
-    assert client["schedule"] == "5s:300,3s:900,3s:300,3s:900,1s:300"
+    assert client["schedule"] == "4s:300,2s:900,3s:300,2s:900,1s:300"
     lengths = [float(phase.split("s:")[0]) for phase in client["schedule"].split(",")]
     # One cycle covers the client's whole time: it would start anew otherwise.
     assert sum(lengths) == client["duration_seconds"] == run["duration_seconds"]
