@@ -139,9 +139,9 @@ def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
     assert ranking == sorted(ranking) and len(ranking) == 3
     tuned = records.load(results / "postgres-burst/small/stocktuned_throttle/01/record.json")
     assert tuned.plan["settings"].items() >= frozen["choices"][0]["settings"].items()
-    assert tuned.plan["windows"][0]["start_seconds"] == 1 + 15
+    assert tuned.plan["windows"][0]["start_seconds"] == 1 + 10
     tuning = records.load(next((results / "postgres-burst/small").glob("ct*/01/record.json")))
-    assert tuning.plan["windows"] == [] or tuning.plan["windows"][0]["start_seconds"] == 1 + 15 + 9
+    assert tuning.plan["windows"] == [] or tuning.plan["windows"][0]["start_seconds"] == 1 + 10 + 9
     with pytest.raises(EvaluationError, match="frozen"):
         freeze.write(results, frozen)
 
