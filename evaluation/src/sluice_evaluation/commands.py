@@ -5,7 +5,7 @@ import json
 import sys
 from typing import Any
 
-from sluice_evaluation import analysis, assemble, experiment, records
+from sluice_evaluation import analysis, assemble, experiment, measurements, records
 from sluice_evaluation import freeze as freezing
 from sluice_evaluation import plan as planning
 from sluice_evaluation.claims import claim_rows
@@ -75,11 +75,15 @@ def record(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check every record; 1 when one is wrong."""
+    """Check every record and measurement; 1 when one is wrong."""
     if not options.results.is_dir():
         raise EvaluationError(f"{options.results} is not a folder of records")
-    found = list(records.find(options.results))
-    faults = [text for path in found for text in records.faults(path, options.results)]
+    found = [
+        (path, kind.faults)
+        for kind in (records, measurements)
+        for path in kind.find(options.results)
+    ]
+    faults = [text for path, faults_of in found for text in faults_of(path, options.results)]
     for text in faults:
         print(text, file=sys.stderr)
     wrong = len({text.split(": ")[0] for text in faults})
@@ -96,7 +100,8 @@ def report(options: argparse.Namespace) -> int:
     if not options.check:
         print(reporting.write(options.results, options.experiments, output))
         return 0
-    if not output.exists() and not any(records.find(options.results)):
+    kinds = (records, measurements)
+    if not output.exists() and not any(any(kind.find(options.results)) for kind in kinds):
         print(f"no records in {options.results}, and no report")
         return 0
     changed = reporting.differences(options.results, options.experiments, output)

@@ -1,4 +1,4 @@
-"""The static report: one page and its figures, made from committed records alone.
+"""The static report: one page and its figures, made from committed records and measurements alone.
 
 The same records give the same bytes: nothing here asks for the time or the machine.
 """
@@ -15,7 +15,7 @@ from urllib.parse import quote
 import jinja2
 
 from sluice_evaluation import experiment as experiments_module
-from sluice_evaluation import freeze, records
+from sluice_evaluation import freeze, measurements, records
 from sluice_evaluation.analysis import (
     CellRuns,
     Study,
@@ -28,6 +28,7 @@ from sluice_evaluation.claims import ClaimRow, claim_rows
 from sluice_evaluation.experiment import Experiment
 from sluice_evaluation.figures import Drawing, draw_all
 from sluice_evaluation.inference import CAUTION_TEXT, MeanEstimate
+from sluice_evaluation.measurements import Measurement
 from sluice_evaluation.records import Record
 
 PAGE = "index.html"
@@ -78,7 +79,8 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
     sections = [_section(study, results, output) for study in studies(members, known)]
     # What is meant as a result comes before what only shows that everything works.
     sections.sort(key=lambda section: section.study.profile == "smoke")
-    page = _render(sections, members, known)
+    taken = [(m, _relative(m.path, output)) for m in measurements.load_latest(results)]
+    page = _render(sections, taken, members, known)
     output.mkdir(parents=True, exist_ok=True)
     figures = output / "figures"
     shutil.rmtree(figures, ignore_errors=True)
@@ -105,7 +107,12 @@ def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _render(sections: list[Section], members: list[Record], known: dict[str, Experiment]) -> str:
+def _render(
+    sections: list[Section],
+    taken: list[tuple[Measurement, str]],
+    members: list[Record],
+    known: dict[str, Experiment],
+) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sluice_evaluation", "templates"),
         autoescape=True,
@@ -120,6 +127,7 @@ def _render(sections: list[Section], members: list[Record], known: dict[str, Exp
     }
     text = environment.get_template("report.html.j2").render(
         sections=sections,
+        measurements=taken,
         record_count=len(members),
         complete_count=sum(member.complete for member in members),
         span=_span(members),
@@ -212,7 +220,10 @@ def metric_name(metric: str) -> str:
 
 
 def _link(record: Record, output: Path) -> str:
-    target = record.directory / records.RECORD_NAME
+    return _relative(record.directory / records.RECORD_NAME, output)
+
+
+def _relative(target: Path, output: Path) -> str:
     return quote(Path(os.path.relpath(target, output)).as_posix())
 
 

@@ -1,19 +1,37 @@
-"""Command line that the measurements share: the version to measure, and text or JSON."""
+"""Command line that the measurements share: the version to measure, and text, JSON or a record."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sluice_evaluation import measurements, records
+from sluice_evaluation.measurements import Figure
+from sluice_evaluation.probes.fingerprint import fingerprint
+
+TOP = Path(__file__).parents[3]
 
 
 def measurement_parser(description: str | None) -> argparse.ArgumentParser:
-    """A parser with --version and --output, to which a measurement adds its own options."""
+    """A parser with the options of all measurements, to which a measurement adds its own."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
     parser.add_argument(
         "-o", "--output", choices=["text", "json"], default="text", help="(default: %(default)s)"
     )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="RESULTS",
+        help="also keep the figures below this folder of results, for the report",
+    )
+    parser.set_defaults(started_at=records.utc(time.time()))
     return parser
 
 
@@ -28,9 +46,50 @@ def at_least(minimum: int) -> Callable[[str], int]:
     return whole_number
 
 
-def print_figures(output: str, figures: dict, print_text: Callable[[dict], None]) -> None:
-    """Print figures as --output asks for."""
-    if output == "json":
-        print(json.dumps(figures, indent=2))
+def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Figure]) -> None:
+    """Print the figures beside their bounds, and keep them when --record asks for it."""
+    document = _document(args, name, title, figures)
+    if args.output == "json":
+        print(json.dumps(document, indent=2))
     else:
-        print_text(figures)
+        print(f"{title}, PostgreSQL {args.version}")
+        _print_table(figures)
+    if args.record:
+        print(measurements.write(args.record, document), file=sys.stderr)
+
+
+def _print_table(figures: Sequence[Figure]) -> None:
+    width = max(len(figure.quantity) for figure in figures)
+    for figure in figures:
+        bound = f"   {figure.status}: {figure.expected_text}" if figure.status else ""
+        print(f"  {figure.quantity:{width}}  {figure.value_text}{bound}")
+
+
+def _document(
+    args: argparse.Namespace, name: str, title: str, figures: Sequence[Figure]
+) -> dict[str, object]:
+    return {
+        "schema_version": 1,
+        "store": "postgres",
+        "version": args.version,
+        "name": name,
+        "title": title,
+        "command": _command(),
+        "started_at": args.started_at,
+        "ended_at": records.utc(time.time()),
+        "environment": fingerprint(),
+        "software": {"labels": _labels(args.version)},
+        "figures": measurements.figures_document(figures),
+    }
+
+
+def _command() -> str:
+    """This command, from the top of the checkout."""
+    program = Path(sys.argv[0]).resolve().relative_to(TOP)
+    return shlex.join(["python", str(program), *sys.argv[1:]])
+
+
+def _labels(version: str) -> dict[str, str]:
+    command = ["sluice-dist", "show", f"postgres/{version}", "-o", "json"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(shown.stdout)["labels"]

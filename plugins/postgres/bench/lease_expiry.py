@@ -7,6 +7,7 @@ a hold of the same length.
 
 from __future__ import annotations
 
+import statistics
 import time
 
 import psycopg
@@ -18,7 +19,8 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
-from command_line import measurement_parser, print_figures
+from command_line import measurement_parser, report
+from sluice_evaluation.measurements import Figure
 
 OWNER = "bench"
 TIME_TO_LIVE_SECONDS = 1.0
@@ -68,10 +70,10 @@ def bytes_per_second(session: psycopg.Connection) -> float:
     return (after - before) / (later - elapsed) if later > elapsed else float("inf")
 
 
-def measure(session: psycopg.Connection, rounds: int) -> dict:
-    """All figures, in seconds and bytes per second."""
+def measure(session: psycopg.Connection, rounds: int) -> list[Figure]:
+    """Times past the expiry, and the pace afterwards beside upstream's."""
     start_checkpoint(session)
-    late = sorted(seconds_past_expiry(session) for _ in range(rounds))
+    late = [seconds_past_expiry(session) for _ in range(rounds)]
     glide = bytes_per_second(session)
     session.execute("CHECKPOINT")
 
@@ -79,13 +81,13 @@ def measure(session: psycopg.Connection, rounds: int) -> dict:
     hold(session, 60)
     time.sleep(rounds * TIME_TO_LIVE_SECONDS)
     session.execute("SELECT sluice.set_checkpoint_pace('stock', %s, '1 min')", (OWNER,))
-    return {
-        "rounds": rounds,
-        "max_seconds_past_expiry": late[-1],
-        "p50_seconds_past_expiry": late[rounds // 2],
-        "glide_bytes_per_second": glide,
-        "stock_bytes_per_second": bytes_per_second(session),
-    }
+    what = f"from expiry to a checkpoint that goes on, {rounds} leases"
+    return [
+        Figure(f"{what}, p50", "s", statistics.median(late)),
+        Figure(f"{what}, maximum", "s", max(late), expected={"max": 0.2}, values=late),
+        Figure("pace of the glide after a hold", "bytes/s", glide),
+        Figure("pace of upstream's catch-up after a hold", "bytes/s", bytes_per_second(session)),
+    ]
 
 
 def main() -> None:
@@ -97,16 +99,7 @@ def main() -> None:
     with temporary_cluster(prefix, SETTINGS) as cluster, cluster.connect() as session:
         session.execute("CREATE EXTENSION sluice")
         figures = measure(session, args.rounds)
-    print_figures(args.output, figures, print_text)
-
-
-def print_text(figures: dict) -> None:
-    """The figures beside their bounds."""
-    print(f"from the end of a lease to the checkpoint going on, {figures['rounds']} rounds:")
-    print(f"  p50 {figures['p50_seconds_past_expiry'] * 1000:7.1f} ms")
-    print(f"  max {figures['max_seconds_past_expiry'] * 1000:7.1f} ms   (bound: 200 ms)")
-    print(f"pace of the glide:           {figures['glide_bytes_per_second'] / 1e6:9.2f} MB/s")
-    print(f"pace of upstream's catch-up: {figures['stock_bytes_per_second'] / 1e6:9.2f} MB/s")
+    report(args, "lease-expiry", "Expiry of a lease on a held checkpoint", figures)
 
 
 if __name__ == "__main__":

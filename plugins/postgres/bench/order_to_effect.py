@@ -18,7 +18,8 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
-from command_line import measurement_parser, print_figures
+from command_line import measurement_parser, report
+from sluice_evaluation.measurements import Figure
 
 OWNER = "bench"
 RATES_BYTES_PER_SECOND = (2_000_000, 20_000_000)
@@ -75,20 +76,40 @@ def held_buffers(session: psycopg.Connection) -> int:
     return progress(session, "buffers_done")[0] - before
 
 
-def measure(session: psycopg.Connection, orders: int) -> dict:
-    """All figures, with times in seconds."""
+def measure(session: psycopg.Connection, orders: int) -> list[Figure]:
+    """Times to the effect, errors of rates, and what a hold lets through."""
     dirty_buffers(session, 24_000)
     session.execute("SELECT sluice.start_checkpoint(%s, '10 min', 2000000)", (OWNER,))
     wait_until(lambda: progress(session, "phase") == ("write",), "the write phase")
-    times = sorted(t for _ in range(orders // 2) for t in one_cycle(session))
-    return {
-        "orders": len(times),
-        "p50_seconds": times[len(times) // 2],
-        "p99_seconds": times[int(len(times) * 0.99)],
-        "max_seconds": times[-1],
-        "rate_error": {str(rate): rate_error(session, rate) for rate in RATES_BYTES_PER_SECOND},
-        "buffers_written_in_hold": held_buffers(session),
-    }
+    times = [t for _ in range(orders // 2) for t in one_cycle(session)]
+    ordered = sorted(times)
+    what = f"time to effect of {len(times)} orders"
+    return [
+        Figure(f"{what}, p50", "s", ordered[len(times) // 2]),
+        Figure(
+            f"{what}, p99",
+            "s",
+            ordered[int(len(times) * 0.99)],
+            expected={"max": 0.050},
+            values=times,
+        ),
+        Figure(f"{what}, maximum", "s", ordered[-1]),
+        *(
+            Figure(
+                f"bytes written in {RATE_SECONDS:g} s over those of {rate / 1e6:g} MB/s",
+                "1",
+                1 + rate_error(session, rate),
+                expected={"min": 0.98, "max": 1.02},
+            )
+            for rate in RATES_BYTES_PER_SECOND
+        ),
+        Figure(
+            f"buffers written in a hold of {HOLD_SECONDS:g} s",
+            "1",
+            held_buffers(session),
+            expected={"max": 0},
+        ),
+    ]
 
 
 def main() -> None:
@@ -100,17 +121,7 @@ def main() -> None:
     with temporary_cluster(prefix, SLUICE_SETTINGS) as cluster, cluster.connect() as session:
         session.execute("CREATE EXTENSION sluice")
         figures = measure(session, args.orders)
-    print_figures(args.output, figures, print_text)
-
-
-def print_text(figures: dict) -> None:
-    """The figures beside their bounds."""
-    print(f"order to effect over {figures['orders']} orders:")
-    for name in ("p50", "p99", "max"):
-        print(f"  {name:4} {figures[name + '_seconds'] * 1000:8.2f} ms   (bound on p99: 50 ms)")
-    for rate, error in figures["rate_error"].items():
-        print(f"rate of {int(rate) / 1e6:g} MB/s over 5 s: {error:+.2%}   (bound: 2%)")
-    print(f"buffers written in a hold: {figures['buffers_written_in_hold']}   (bound: 0)")
+    report(args, "order-to-effect", "Orders to a running checkpoint", figures)
 
 
 if __name__ == "__main__":

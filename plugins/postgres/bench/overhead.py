@@ -11,13 +11,15 @@ does.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import instructions
 import throughput
 from cluster import SLUICE_SETTINGS, staged_prefix
-from command_line import at_least, measurement_parser, print_figures
+from command_line import at_least, measurement_parser, report
 from sluice_evaluation.inference import Shape, paired_ratio
+from sluice_evaluation.measurements import Figure
 
 ARMS = {
     "stock": ("stock", {}),
@@ -28,89 +30,60 @@ ARMS = {
 BOUNDS = {"patched": 0.01, "histogram-on": 0.02}
 INSTRUCTION_BOUNDS = {"patched": 0.003}
 MODES = {"read-only": ["--select-only"], "read-write": ["--skip-some-updates"]}
+QUANTITIES = {
+    "transactions_per_second": ("throughput", "1"),
+    "processor_seconds_per_transaction": ("processor time a transaction", "s"),
+}
 
 
-def ratio_to_stock(values: list[float], stock: list[float]) -> dict:
-    """Ratio of the means with its interval, null where the data bound it on no side or one."""
+def over_stock(
+    what: str, values: list[float], stock: list[float], bound: float | None = None
+) -> Figure:
+    """Ratio of the means with its interval; unbounded ones have no ends, and are told so."""
     estimate = paired_ratio(values, stock)
     bounded = estimate.shape is Shape.BOUNDED
-    return {
-        "ratio": estimate.ratio,
-        "low": estimate.lower if bounded else None,
-        "high": estimate.upper if bounded else None,
-    }
+    note = "" if bounded else " (no interval: too few rounds, or the machine is not idle)"
+    return Figure(
+        f"{what} over stock{note}",
+        "1",
+        estimate.ratio,
+        estimate.lower if bounded else None,
+        estimate.upper if bounded else None,
+        {"min": 1 - bound, "max": 1 + bound} if bound and bounded else None,
+        values,
+    )
 
 
-def measure_throughput(version: str, rounds: int, seconds: int) -> dict:
-    """By mode and arm: a value a round, and ratios to stock."""
+def measure_throughput(version: str, rounds: int, seconds: int) -> Iterator[Figure]:
+    """By mode, arm and quantity, ratios over rounds; values are those of the arm."""
     servers = {
         arm: (staged_prefix(version, variant), settings)
         for arm, (variant, settings) in ARMS.items()
     }
-    measured = throughput.measure(servers, MODES, rounds, seconds)
-    return {
-        mode: {
-            arm: {
-                quantity: {
-                    "values": values,
-                    **ratio_to_stock(values, asdict(arms["stock"])[quantity]),
-                }
-                for quantity, values in asdict(series).items()
-            }
-            for arm, series in arms.items()
-        }
-        for mode, arms in measured.items()
-    }
+    for mode, arms in throughput.measure(servers, MODES, rounds, seconds).items():
+        stock = asdict(arms["stock"])
+        for quantity, (words, unit) in QUANTITIES.items():
+            mean = statistics.mean(stock[quantity])
+            yield Figure(f"{mode}, stock: {words}", unit, mean, values=stock[quantity])
+            for arm in list(ARMS)[1:]:
+                values = asdict(arms[arm])[quantity]
+                what = f"{mode}, {arm}: {words}"
+                yield over_stock(what, values, stock[quantity], BOUNDS.get(arm))
 
 
-def measure_instructions(version: str, repetitions: int) -> dict:
-    """By mode and arm: a value a repetition, mean, standard deviation, and ratio to stock."""
-    figures: dict[str, dict] = {}
+def measure_instructions(version: str, repetitions: int) -> Iterator[Figure]:
+    """By mode and arm: the count of stock, and ratios over it; a value a repetition."""
     for mode, options in MODES.items():
-        figures[mode] = {}
+        stock: list[float] = []
         for arm, (variant, settings) in ARMS.items():
             prefix = staged_prefix(version, variant)
             values = instructions.per_transaction(prefix, settings, options, repetitions)
-            figures[mode][arm] = {
-                "values": values,
-                "mean": statistics.mean(values),
-                "standard_deviation": statistics.stdev(values),
-                **ratio_to_stock(values, figures[mode].get("stock", {"values": values})["values"]),
-            }
-    return figures
-
-
-def _bound(bounds: dict[str, float], arm: str) -> str:
-    return f"   (bound: within {bounds[arm]:.1%})" if arm in bounds else ""
-
-
-def _interval(row: dict) -> str:
-    if row["low"] is None:
-        return f"{row['ratio']:.4f} [no interval: too few rounds, or the machine is not idle]"
-    return f"{row['ratio']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
-
-
-def print_throughput(figures: dict) -> None:
-    """One line a mode and arm."""
-    for mode, arms in figures.items():
-        for arm in list(ARMS)[1:]:
-            rate = arms[arm]["transactions_per_second"]
-            cost = arms[arm]["processor_seconds_per_transaction"]
-            print(
-                f"{mode:10} {arm:13} over stock: throughput {_interval(rate)},"
-                f" processor time {_interval(cost)}{_bound(BOUNDS, arm)}"
-            )
-
-
-def print_instructions(figures: dict) -> None:
-    """One line a mode and arm."""
-    for mode, arms in figures.items():
-        for arm, row in arms.items():
-            print(
-                f"{mode:10} {arm:13} {row['mean']:8.0f} instructions a transaction,"
-                f" standard deviation {row['standard_deviation']:5.0f},"
-                f" over stock {_interval(row)}{_bound(INSTRUCTION_BOUNDS, arm)}"
-            )
+            what = f"{mode}, {arm}: instructions a transaction"
+            if arm == "stock":
+                stock = values
+                yield Figure(what, "1", statistics.mean(values), values=values)
+            else:
+                yield over_stock(what, values, stock, INSTRUCTION_BOUNDS.get(arm))
 
 
 def main() -> None:
@@ -131,11 +104,11 @@ def main() -> None:
     )
     args = parser.parse_args()
     if args.instructions:
-        figures = measure_instructions(args.version, args.repetitions)
-        print_figures(args.output, figures, print_instructions)
+        counted = list(measure_instructions(args.version, args.repetitions))
+        report(args, "instructions", "Instructions of a transaction", counted)
         return
-    figures = measure_throughput(args.version, args.rounds, args.seconds)
-    print_figures(args.output, figures, print_throughput)
+    timed = list(measure_throughput(args.version, args.rounds, args.seconds))
+    report(args, "throughput", "Throughput and processor time of pgbench", timed)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from cluster import (
@@ -21,7 +22,8 @@ from cluster import (
     temporary_cluster,
     wait_until,
 )
-from command_line import measurement_parser, print_figures
+from command_line import measurement_parser, report
+from sluice_evaluation.measurements import Figure
 
 OWNER = "bench"
 BUFFERS = 8_000
@@ -132,17 +134,21 @@ REQUESTS = {
 }
 
 
-def measure(cluster: Cluster, rounds: int) -> dict[str, dict[str, float]]:
+def measure(cluster: Cluster, rounds: int) -> Iterator[Figure]:
     """Median seconds of each request, with and without a hold, and the median of the ratios."""
-    figures = {}
     for name, request in REQUESTS.items():
         pairs = [(request(cluster, False), request(cluster, True)) for _ in range(rounds)]
-        figures[name] = {
-            "free_seconds": statistics.median(free for free, _ in pairs),
-            "held_seconds": statistics.median(held for _, held in pairs),
-            "ratio": statistics.median(held / free for free, held in pairs),
-        }
-    return figures
+        free, held = (list(side) for side in zip(*pairs, strict=True))
+        ratios = [h / f for f, h in pairs]
+        yield Figure(f"{name}, without a hold", "s", statistics.median(free), values=free)
+        yield Figure(f"{name}, during a hold", "s", statistics.median(held), values=held)
+        yield Figure(
+            f"{name}, ratio of both",
+            "1",
+            statistics.median(ratios),
+            expected={"max": 2.0},
+            values=ratios,
+        )
 
 
 def main() -> None:
@@ -153,18 +159,10 @@ def main() -> None:
     prefix = staged_prefix(args.version, "patched")
     with temporary_cluster(prefix, SLUICE_SETTINGS) as cluster:
         sql(cluster, "CREATE EXTENSION sluice")
-        figures = measure(cluster, args.rounds)
-    print_figures(args.output, figures, print_text)
-
-
-def print_text(figures: dict) -> None:
-    """A line each request."""
-    print(f"{'request':14} {'free':>9} {'held':>9} {'ratio':>6}   (bound on the ratio: 2)")
-    for name, row in figures.items():
-        print(
-            f"{name:14} {row['free_seconds']:7.3f} s {row['held_seconds']:7.3f} s"
-            f" {row['ratio']:6.2f}"
-        )
+        figures = list(measure(cluster, args.rounds))
+    report(
+        args, "requests-during-hold", "Requests that need a checkpoint, while one is held", figures
+    )
 
 
 if __name__ == "__main__":

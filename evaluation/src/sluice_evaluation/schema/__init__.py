@@ -6,18 +6,29 @@ from importlib import resources
 from typing import Any
 
 import jsonschema
+import referencing
 
 from sluice_evaluation.errors import EvaluationError
 
 
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    text = resources.files(__package__).joinpath(f"{name}.schema.json").read_text()
-    schema = json.loads(text)
+    schema = _schema(f"{name}.schema.json")
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(
-        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        schema,
+        format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
+        registry=referencing.Registry(retrieve=_resource),
     )
+
+
+def _schema(file: str) -> dict[str, Any]:
+    return json.loads(resources.files(__package__).joinpath(file).read_text())
+
+
+def _resource(file: str) -> referencing.Resource:
+    """What another schema refers to by the name of its file."""
+    return referencing.Resource.from_contents(_schema(file))
 
 
 def violations(document: Any, name: str) -> list[str]:
