@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "access/xlog.h"
-#include "common/int.h"
 #include "fmgr.h"
 #include "postmaster/bgwriter.h"
 #include "utils/builtins.h"
@@ -18,6 +17,7 @@
 
 #include "checkpoint_control.h"
 #include "checkpoint_progress.h"
+#include "interval_us.h"
 #include "lease.h"
 #include "pace_mode.h"
 #include "sluice.h"
@@ -28,6 +28,7 @@
 #define MIN_DURATION_US		INT64CONST(10000)
 #define MAX_DURATION_US		(24 * 3600 * INT64CONST(1000000))
 #define MIN_TIME_TO_LIVE_US INT64CONST(1000)
+#define MIN_SYNC_GAP_US		INT64CONST(1000)
 #define MAX_SYNC_GAP_US		INT64CONST(60000000)
 #define US_PER_S			INT64CONST(1000000)
 
@@ -70,9 +71,8 @@ interval_arg_us(FunctionCallInfo fcinfo, int argno, const char *name,
 	require_arg(fcinfo, argno, name);
 	interval = PG_GETARG_INTERVAL_P(argno);
 
-	/* A month has no fixed length; an infinite interval has months, too. */
-	if (interval->month != 0 ||
-		pg_add_s64_overflow(interval->day * USECS_PER_DAY, interval->time, &us) ||
+	/* A month has no fixed length. */
+	if (interval->month != 0 || !interval_to_us(interval, &us) ||
 		us < min_us || us > max_us)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -137,17 +137,31 @@ require_wal_room(void)
 				 errhint("Let the checkpoint finish, or raise \"max_wal_size\" or \"sluice.wal_bound\".")));
 }
 
-/* Grant or error; returns the id of the lease. */
-static int64
-grant(FunctionCallInfo fcinfo, LeaseKind kind, const LeaseOrder *order,
-	  const char *owner, int64 time_to_live_us, int replace_argno)
+/* Does an order let a checkpoint go on at least as fast as upstream's? */
+static bool
+is_haste(LeaseKind kind, const LeaseOrder *order)
 {
-	bool		replace;
+	return kind == LEASE_PACE &&
+		(order->mode == PACE_FULL || order->mode == PACE_STOCK);
+}
+
+/*
+ * Grant or error; returns the id of the lease.  Of each function, owner and
+ * time_to_live are neighbours, and replace is the last argument.
+ */
+static int64
+grant(FunctionCallInfo fcinfo, LeaseKind kind, const LeaseOrder *order, int owner_argno)
+{
+	char	   *owner = owner_arg(fcinfo, owner_argno);
+	int64		time_to_live_us = time_to_live_arg_us(fcinfo, owner_argno + 1);
+	int			replace_argno = PG_NARGS() - 1;
 	Lease		lease;
 
 	require_arg(fcinfo, replace_argno, "replace");
-	replace = PG_GETARG_BOOL(replace_argno);
-	if (!lease_try_grant(kind, order, owner, time_to_live_us, replace, &lease))
+	if (!is_haste(kind, order))
+		require_wal_room();
+	if (!lease_try_grant(kind, order, owner, time_to_live_us,
+						 PG_GETARG_BOOL(replace_argno), &lease))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("the %s lease is held by \"%s\" for another %.1f s",
@@ -181,19 +195,13 @@ Datum
 sluice_set_checkpoint_pace(PG_FUNCTION_ARGS)
 {
 	LeaseOrder	order;
-	char	   *owner;
-	int64		time_to_live_us;
 
 	lease_require_attached();
 	memset(&order, 0, sizeof(order));
 	require_arg(fcinfo, 0, "mode");
 	order.mode = pace_mode_from_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	owner = owner_arg(fcinfo, 1);
-	time_to_live_us = time_to_live_arg_us(fcinfo, 2);
 	pace_order(fcinfo, &order, 3, 4);
-	if (order.mode != PACE_FULL && order.mode != PACE_STOCK)
-		require_wal_room();
-	PG_RETURN_INT64(grant(fcinfo, LEASE_PACE, &order, owner, time_to_live_us, 5));
+	PG_RETURN_INT64(grant(fcinfo, LEASE_PACE, &order, 1));
 }
 
 /* set_sync_gap(gap, owner, time_to_live, replace) */
@@ -201,16 +209,11 @@ Datum
 sluice_set_sync_gap(PG_FUNCTION_ARGS)
 {
 	LeaseOrder	order;
-	char	   *owner;
-	int64		time_to_live_us;
 
 	lease_require_attached();
 	memset(&order, 0, sizeof(order));
-	order.sync_gap_us = interval_arg_us(fcinfo, 0, "gap", 1000, MAX_SYNC_GAP_US);
-	owner = owner_arg(fcinfo, 1);
-	time_to_live_us = time_to_live_arg_us(fcinfo, 2);
-	require_wal_room();
-	PG_RETURN_INT64(grant(fcinfo, LEASE_SYNC_GAP, &order, owner, time_to_live_us, 3));
+	order.sync_gap_us = interval_arg_us(fcinfo, 0, "gap", MIN_SYNC_GAP_US, MAX_SYNC_GAP_US);
+	PG_RETURN_INT64(grant(fcinfo, LEASE_SYNC_GAP, &order, 1));
 }
 
 /* defer_checkpoint(wal_bytes, owner, time_to_live, replace) */
@@ -218,8 +221,6 @@ Datum
 sluice_defer_checkpoint(PG_FUNCTION_ARGS)
 {
 	LeaseOrder	order;
-	char	   *owner;
-	int64		time_to_live_us;
 
 	lease_require_attached();
 	memset(&order, 0, sizeof(order));
@@ -231,10 +232,7 @@ sluice_defer_checkpoint(PG_FUNCTION_ARGS)
 				 errmsg("wal_bytes must be between 1 and the WAL bound of %llu",
 						(unsigned long long) wal_bound_bytes()),
 				 errhint("To defer for longer, raise \"max_wal_size\" or \"sluice.wal_bound\".")));
-	owner = owner_arg(fcinfo, 1);
-	time_to_live_us = time_to_live_arg_us(fcinfo, 2);
-	require_wal_room();
-	PG_RETURN_INT64(grant(fcinfo, LEASE_DEFERRAL, &order, owner, time_to_live_us, 3));
+	PG_RETURN_INT64(grant(fcinfo, LEASE_DEFERRAL, &order, 1));
 }
 
 /* start_checkpoint(owner, time_to_live, rate, duration, replace) */
@@ -242,14 +240,10 @@ Datum
 sluice_start_checkpoint(PG_FUNCTION_ARGS)
 {
 	LeaseOrder	order;
-	char	   *owner;
-	int64		time_to_live_us;
 	int64		id;
 
 	lease_require_attached();
 	memset(&order, 0, sizeof(order));
-	owner = owner_arg(fcinfo, 0);
-	time_to_live_us = time_to_live_arg_us(fcinfo, 1);
 	if (PG_ARGISNULL(2) == PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -257,8 +251,7 @@ sluice_start_checkpoint(PG_FUNCTION_ARGS)
 				 errhint("For a checkpoint at full speed, use the command CHECKPOINT.")));
 	order.mode = PG_ARGISNULL(2) ? PACE_DURATION : PACE_RATE;
 	pace_order(fcinfo, &order, 2, 3);
-	require_wal_room();
-	id = grant(fcinfo, LEASE_PACE, &order, owner, time_to_live_us, 4);
+	id = grant(fcinfo, LEASE_PACE, &order, 0);
 	RequestCheckpoint(RecoveryInProgress() ? 0 : CHECKPOINT_FORCE);
 	PG_RETURN_INT64(id);
 }

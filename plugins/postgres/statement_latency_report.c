@@ -13,12 +13,12 @@
  */
 #include "postgres.h"
 
-#include "common/int.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "interval_us.h"
 #include "statement_latency_store.h"
 
 PG_FUNCTION_INFO_V1(statement_latency_intervals);
@@ -75,33 +75,17 @@ newest_intervals(int count)
 	return range;
 }
 
-static int64
-interval_microseconds(const Interval *span, bool *overflow)
-{
-	int64		days;
-	int64		result = 0;
-
-	/* As in comparisons of intervals: 30 days a month, 24 hours a day. */
-	days = (int64) span->month * DAYS_PER_MONTH + span->day;
-	*overflow = pg_mul_s64_overflow(days, USECS_PER_DAY, &result) ||
-		pg_add_s64_overflow(result, span->time, &result);
-
-	return result;
-}
-
 /* The intervals that a time span reaches back to, rounded up to whole ones. */
 static IntervalRange
 intervals_of_lookback(FunctionCallInfo fcinfo)
 {
 	int64		length = (int64) statement_latency_interval_ms * 1000;
 	int64		lookback;
-	bool		overflow;
 
 	check_store();
 	check_not_null(fcinfo, "lookback");
 
-	lookback = interval_microseconds(PG_GETARG_INTERVAL_P(0), &overflow);
-	if (overflow || lookback <= 0 ||
+	if (!interval_to_us(PG_GETARG_INTERVAL_P(0), &lookback) || lookback <= 0 ||
 		lookback > LATENCY_READABLE_INTERVALS * length)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -53,6 +53,8 @@ SELECT sluice.set_checkpoint_pace('hold', 'alice', '1 month -30 days');
 SELECT sluice.set_checkpoint_pace('hold', 'alice', 'infinity');
 SELECT sluice.set_checkpoint_pace('hold', 'alice', '-infinity');
 SELECT sluice.set_checkpoint_pace('hold', 'alice', '2147483647 days');
+-- In microseconds, 329 s more than a negative multiple of 2^64.
+SELECT sluice.set_checkpoint_pace('hold', 'alice', '-640511947 days');
 SELECT sluice.set_checkpoint_pace('hold', 'alice', '1 s', rate_bytes_per_second => 1000000);
 SELECT sluice.set_checkpoint_pace('hold', 'alice', '1 s', duration => '1 s');
 SELECT sluice.set_checkpoint_pace('hold', 'alice', '1 s', replace => NULL);

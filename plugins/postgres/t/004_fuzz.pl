@@ -26,7 +26,8 @@ my %values = (
 		'NULL', q{'0'}, q{'1 us'}, q{'1 ms'}, q{'1 s'}, q{'600 s'}, q{'600.000001 s'},
 		q{'-1 s'}, q{'1 day'}, q{'1 day -86399 s'}, q{'-1 day 86401 s'}, q{'1 month'},
 		q{'178000000 years'}, q{'-178000000 years'}, q{'2147483647 days'},
-		q{'-2147483648 days'}, q{'2147483647 days 2562047788 hours'}, q{'infinity'}, q{'-infinity'}
+		q{'-2147483648 days'}, q{'-640511947 days'},
+		q{'2147483647 days 2562047788 hours'}, q{'infinity'}, q{'-infinity'}
 	],
 	bigint => [
 		'NULL', '0', '1', '-1', '65535', '65536', '1000000', '1000000000000',
