@@ -142,9 +142,16 @@ def test_records_of_an_unknown_experiment_are_an_error(loaded):
         studies(loaded, {})
 
 
-def test_records_of_another_version_of_the_experiment_are_counted(loaded, experiments):
-    old = [altered(r, lambda d: d.update(experiment_sha256="0" * 64)) for r in loaded]
+def test_records_that_were_planned_otherwise_are_counted(loaded, experiments):
+    old = [altered(r, lambda d: d["plan"]["settings"].update(wal_level="minimal")) for r in loaded]
     assert {study.outdated for study in studies(old, experiments)} == {8}
+    gone = [altered(r, lambda d: d["plan"].update(cell="no_such_cell")) for r in loaded]
+    assert {study.outdated for study in studies(gone, experiments)} == {8}
+
+
+def test_a_change_of_the_experiment_that_plans_the_same_runs_dates_no_record(loaded, experiments):
+    old = [altered(r, lambda d: d.update(experiment_sha256="0" * 64)) for r in loaded]
+    assert {study.outdated for study in studies(old, experiments)} == {0}
 
 
 def test_compare_two_folders(smoke_results, capsys):

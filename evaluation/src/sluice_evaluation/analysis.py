@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sluice_evaluation import freeze
 from sluice_evaluation import records as records_module
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.experiment import MEASURE, Experiment, matches
+from sluice_evaluation.experiment import MEASURE, TUNE, Experiment, matches
 from sluice_evaluation.inference import (
     CAUTION_TEXT,
     CONFIDENCE,
@@ -21,6 +22,7 @@ from sluice_evaluation.inference import (
     block_ratio,
     mean_estimate,
 )
+from sluice_evaluation.plan import planned_otherwise
 from sluice_evaluation.records import Record
 
 # More than this share of operations that were due and never issued is an overloaded run.
@@ -198,9 +200,18 @@ def _study(experiment: Experiment, profile: str, members: list[Record]) -> Study
             _cell_runs(cell.id, cell.factors, experiment, members, stage)
             for cell in experiment.cells(profile, stage)
         )
-    digest = experiment.digest()
-    outdated = sum(member.document["experiment_sha256"] != digest for member in members)
+    frozen = _frozen(experiment, profile, members)
+    outdated = sum(planned_otherwise(member, experiment, frozen) for member in members)
     return Study(experiment, profile, stages[MEASURE], stages.get("tune", ()), outdated)
+
+
+def _frozen(experiment: Experiment, profile: str, members: list[Record]) -> dict[str, Any] | None:
+    if TUNE not in experiment.stage_names(profile):
+        return None
+    try:
+        return freeze.choose(experiment, profile, members)
+    except EvaluationError:
+        return None
 
 
 def _cell_runs(

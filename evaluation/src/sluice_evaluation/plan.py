@@ -54,6 +54,9 @@ class State:
         return cls(complete, failed, statistics.median(lengths) if enough else None)
 
 
+NOTHING_DONE = State(set(), {}, None)
+
+
 @dataclass(frozen=True)
 class Stage:
     """A stage of a profile, with what its runs depend on."""
@@ -203,6 +206,22 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
     run["result_directory"] = str(result_directory(run, failed=False))
     run["estimated_seconds"] = round(stage.state.run_seconds or guess, 1)
     return run
+
+
+def planned_otherwise(
+    record: Record, experiment: Experiment, frozen: dict[str, Any] | None
+) -> bool:
+    """Whether the experiment as it is today would run this cell in another way, or not at all."""
+    done = record.plan
+    stage = Stage(experiment, done["profile"], done["stage"], NOTHING_DONE, frozen)
+    cells = {c.id: c for c in experiment.cells(done["profile"], done["stage"])}
+    cell = cells.get(done["cell"])
+    if cell is None:
+        return True
+    if cell.settings_from and frozen is None:
+        return False
+    planned = planned_run(stage, cell, done["block"], done["attempt"])
+    return any(planned[key] != done.get(key) for key in planned.keys() - {"estimated_seconds"})
 
 
 def _load_of(table: dict, device: str) -> dict[str, Any]:
