@@ -32,6 +32,10 @@
 #define MAX_SYNC_GAP_US		INT64CONST(60000000)
 #define US_PER_S			INT64CONST(1000000)
 
+#define PRINTABLE_ASCII \
+	" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+	"[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+
 PG_FUNCTION_INFO_V1(sluice_set_checkpoint_pace);
 PG_FUNCTION_INFO_V1(sluice_set_sync_gap);
 PG_FUNCTION_INFO_V1(sluice_defer_checkpoint);
@@ -107,34 +111,36 @@ rate_arg(FunctionCallInfo fcinfo, int argno)
 	return rate;
 }
 
+/* Every database reads the owner, whatever its encoding: so ASCII alone. */
 static char *
 owner_arg(FunctionCallInfo fcinfo, int argno)
 {
 	char	   *owner;
+	size_t		length;
 
 	require_arg(fcinfo, argno, "owner");
 	owner = text_to_cstring(PG_GETARG_TEXT_PP(argno));
-	if (owner[0] == '\0' || strlen(owner) >= NAMEDATALEN)
+	length = strspn(owner, PRINTABLE_ASCII);
+	if (length == 0 || length >= NAMEDATALEN || owner[length] != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("owner must have 1 to %d bytes", NAMEDATALEN - 1),
+				 errmsg("owner must have 1 to %d printable ASCII characters", NAMEDATALEN - 1),
 				 errhint("Name whoever renews the lease, for example \"controller\".")));
 	return owner;
 }
 
 /* An order that would end at once is refused. */
 static void
-require_wal_room(void)
+require_wal_room(uint64 limit_bytes)
 {
-	uint64		bound = wal_bound_bytes();
 	uint64		distance = wal_distance_bytes(checkpoint_progress_redo());
 
-	if (distance >= bound)
+	if (distance >= limit_bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("WAL distance of %llu bytes has reached the bound of %llu bytes",
-						(unsigned long long) distance, (unsigned long long) bound),
-				 errhint("Let the checkpoint finish, or raise \"max_wal_size\" or \"sluice.wal_bound\".")));
+				 errmsg("WAL distance of %llu bytes has reached the order's end at %llu bytes",
+						(unsigned long long) distance, (unsigned long long) limit_bytes),
+				 errhint("Let a checkpoint finish first, or raise wal_bytes, \"max_wal_size\" or \"sluice.wal_bound\".")));
 }
 
 /* Does an order let a checkpoint go on at least as fast as upstream's? */
@@ -159,7 +165,7 @@ grant(FunctionCallInfo fcinfo, LeaseKind kind, const LeaseOrder *order, int owne
 
 	require_arg(fcinfo, replace_argno, "replace");
 	if (!is_haste(kind, order))
-		require_wal_room();
+		require_wal_room(wal_bound_bytes());
 	if (!lease_try_grant(kind, order, owner, time_to_live_us,
 						 PG_GETARG_BOOL(replace_argno), &lease))
 		ereport(ERROR,
@@ -232,6 +238,7 @@ sluice_defer_checkpoint(PG_FUNCTION_ARGS)
 				 errmsg("wal_bytes must be between 1 and the WAL bound of %llu",
 						(unsigned long long) wal_bound_bytes()),
 				 errhint("To defer for longer, raise \"max_wal_size\" or \"sluice.wal_bound\".")));
+	require_wal_room(order.wal_bytes);
 	PG_RETURN_INT64(grant(fcinfo, LEASE_DEFERRAL, &order, 1));
 }
 
@@ -252,7 +259,8 @@ sluice_start_checkpoint(PG_FUNCTION_ARGS)
 	order.mode = PG_ARGISNULL(2) ? PACE_DURATION : PACE_RATE;
 	pace_order(fcinfo, &order, 2, 3);
 	id = grant(fcinfo, LEASE_PACE, &order, 0);
-	RequestCheckpoint(RecoveryInProgress() ? 0 : CHECKPOINT_FORCE);
+	/* A restartpoint ignores the flag; with it, no deferral puts off either. */
+	RequestCheckpoint(CHECKPOINT_FORCE);
 	PG_RETURN_INT64(id);
 }
 

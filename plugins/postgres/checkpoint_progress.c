@@ -179,21 +179,22 @@ note_deferred(bool is_deferred)
 }
 
 /*
- * A restartpoint for which there was no new checkpoint record is not
- * performed either, but has not failed.
+ * Takes what CHECKPOINT_POINT_END tells: 1 if it was performed, 0 if there was
+ * nothing to do, -1 if it failed.
  */
 void
-note_ended(bool performed)
+note_ended(int64 outcome)
 {
 	CheckpointProgress *progress = &shared->progress;
 
 	SpinLockAcquire(&shared->mutex);
 	progress->phase = PHASE_NONE;
 	progress->is_held = false;
-	progress->last_failed = !performed;
-	if (performed)
+	if (outcome > 0)
 		progress->checkpoints_done++;
-	else if (!progress->is_restartpoint)
+	else if (outcome < 0)
 		progress->checkpoints_failed++;
+	if (outcome != 0)
+		progress->last_failed = outcome < 0;
 	SpinLockRelease(&shared->mutex);
 }

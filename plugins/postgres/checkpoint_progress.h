@@ -28,7 +28,7 @@ typedef struct CheckpointProgress
 	bool		is_restartpoint;
 	bool		is_deferred;	/* one is due and put off */
 	bool		is_held;
-	bool		last_failed;	/* the last one did not move redo */
+	bool		last_failed;	/* the last one that had work to do */
 	int			flags;			/* CHECKPOINT_xxx of the running one */
 	PaceMode	pace;
 	int64		start_us;		/* monotonic clock */
@@ -57,6 +57,6 @@ extern void note_buffers(int64 done, int64 total, int64 now_us);
 extern void note_files(int64 done, int64 total, int64 now_us);
 extern void note_answer(PaceMode pace, int nap_ms, int64 now_us);
 extern void note_deferred(bool is_deferred);
-extern void note_ended(bool performed);
+extern void note_ended(int64 outcome);
 
 #endif							/* CHECKPOINT_PROGRESS_H */

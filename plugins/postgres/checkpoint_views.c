@@ -114,9 +114,8 @@ sluice_leases(PG_FUNCTION_ARGS)
 	{
 		RowBuilder	row = {0};
 		Lease		lease;
-		LeaseEnd	last_end;
 
-		if (!lease_current(kind, now_us, &lease, &last_end))
+		if (!lease_current(kind, now_us, &lease))
 			continue;
 		add_lease(&row, kind, &lease, now_us);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row.values, row.nulls);
@@ -134,7 +133,7 @@ sluice_lease_ends(PG_FUNCTION_ARGS)
 	lease_require_attached();
 	InitMaterializedSRF(fcinfo, 0);
 	lease_count_ended(ended);
-	for (LeaseEnd end = LEASE_END_NONE + 1; end < NUM_LEASE_ENDS; end++)
+	for (LeaseEnd end = 0; end < NUM_LEASE_ENDS; end++)
 	{
 		RowBuilder	row = {0};
 
@@ -146,14 +145,24 @@ sluice_lease_ends(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* The checkpointer notes that it no longer defers when the next one is due. */
+static bool
+is_deferred(const CheckpointProgress *progress, int64 now_us)
+{
+	Lease		lease;
+
+	return progress->is_deferred &&
+		lease_current(LEASE_DEFERRAL, now_us, &lease);
+}
+
 static const char *
-state_name(const CheckpointProgress *progress)
+state_name(const CheckpointProgress *progress, int64 now_us)
 {
 	if (progress->is_held)
 		return "held";
 	if (progress->phase != PHASE_NONE)
 		return "running";
-	return progress->is_deferred ? "deferred" : "idle";
+	return is_deferred(progress, now_us) ? "deferred" : "idle";
 }
 
 static void
@@ -163,7 +172,7 @@ add_work(RowBuilder *row, const CheckpointProgress *progress, int64 now_us)
 	bool		no_files = idle || progress->phase != PHASE_SYNC;
 	int64		age_us = now_us - progress->start_us;
 
-	add_text(row, state_name(progress));
+	add_text(row, state_name(progress, now_us));
 	add_datum(row, CStringGetTextDatum(progress->is_restartpoint ? "restartpoint" : "checkpoint"), idle);
 	add_text(row, phase_names[progress->phase]);
 	add_datum(row, CStringGetTextDatum(pace_mode_names[progress->pace]), idle);

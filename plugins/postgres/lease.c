@@ -21,7 +21,6 @@ const char *const lease_kind_names[NUM_LEASE_KINDS] = {
 };
 
 const char *const lease_end_names[NUM_LEASE_ENDS] = {
-	[LEASE_END_NONE] = "none",
 	[LEASE_END_EXPIRED] = "expired",
 	[LEASE_END_CLEARED] = "cleared",
 	[LEASE_END_REPLACED] = "replaced",
@@ -65,7 +64,6 @@ static void
 end_locked(LeaseKind kind, LeaseEnd end)
 {
 	table->leases[kind].id = 0;
-	table->last_end[kind] = end;
 	table->ended[end]++;
 }
 
@@ -81,6 +79,16 @@ live_locked(LeaseKind kind, int64 now_us)
 		return true;
 	end_locked(kind, LEASE_END_EXPIRED);
 	return false;
+}
+
+static bool
+same_order(const LeaseOrder *a, const LeaseOrder *b)
+{
+	return a->mode == b->mode &&
+		a->rate_bytes_per_second == b->rate_bytes_per_second &&
+		a->duration_us == b->duration_us &&
+		a->sync_gap_us == b->sync_gap_us &&
+		a->wal_bytes == b->wal_bytes;
 }
 
 /*
@@ -109,7 +117,7 @@ lease_try_grant(LeaseKind kind, const LeaseOrder *order, const char *owner,
 			SpinLockRelease(&table->mutex);
 			return false;
 		}
-		renewal = same_owner && memcmp(&slot->order, order, sizeof(LeaseOrder)) == 0;
+		renewal = same_owner && same_order(&slot->order, order);
 		if (!renewal)
 			end_locked(kind, LEASE_END_REPLACED);
 	}
@@ -126,19 +134,15 @@ lease_try_grant(LeaseKind kind, const LeaseOrder *order, const char *owner,
 	return true;
 }
 
-/*
- * Copy the live lease of this kind into *lease and return true, or return
- * false with the way in which the last one ended in *last_end.
- */
+/* Copy the live lease of this kind into *lease; false if there is none. */
 bool
-lease_current(LeaseKind kind, int64 now_us, Lease *lease, LeaseEnd *last_end)
+lease_current(LeaseKind kind, int64 now_us, Lease *lease)
 {
 	bool		live;
 
 	SpinLockAcquire(&table->mutex);
 	live = live_locked(kind, now_us);
 	*lease = table->leases[kind];
-	*last_end = table->last_end[kind];
 	SpinLockRelease(&table->mutex);
 	return live;
 }

@@ -28,7 +28,6 @@ typedef enum LeaseKind
 
 typedef enum LeaseEnd
 {
-	LEASE_END_NONE,
 	LEASE_END_EXPIRED,
 	LEASE_END_CLEARED,
 	LEASE_END_REPLACED,
@@ -61,7 +60,6 @@ typedef struct LeaseTable
 	slock_t		mutex;
 	int64		last_id;
 	Lease		leases[NUM_LEASE_KINDS];
-	LeaseEnd	last_end[NUM_LEASE_KINDS];
 	int64		ended[NUM_LEASE_ENDS];
 } LeaseTable;
 
@@ -84,7 +82,7 @@ extern void lease_require_attached(void);
 extern bool lease_try_grant(LeaseKind kind, const LeaseOrder *order,
 							const char *owner, int64 time_to_live_us,
 							bool replace, Lease *lease);
-extern bool lease_current(LeaseKind kind, int64 now_us, Lease *lease, LeaseEnd *last_end);
+extern bool lease_current(LeaseKind kind, int64 now_us, Lease *lease);
 extern bool lease_end(LeaseKind kind, int64 id, LeaseEnd end);
 extern bool lease_clear(int64 id);
 extern int	lease_clear_owner(const char *owner);

@@ -3,10 +3,11 @@
  * redo_rate.c
  *	  How fast this server replays WAL, measured while it does.
  *
- * A background worker samples the replay position during recovery, and exits
- * when recovery ends.  Time in which a standby had nothing left to replay does
- * not count.  The rate is kept in a file, so that it outlives a restart; it
- * informs an estimate only, so that a lost file does no harm.
+ * A background worker samples the replay position during recovery, and sleeps
+ * once recovery has ended.  Time in which a standby had nothing left to replay,
+ * or replayed late by order, does not count.  The rate is kept in a file, so
+ * that it outlives a restart; it informs an estimate only, so that a lost file
+ * does no harm.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,12 +27,19 @@
 #include "storage/latch.h"
 #include "storage/shmem.h"
 #include "storage/spin.h"
+#include "utils/guc.h"
 #include "utils/wait_event.h"
 
 #include "lease.h"
 #include "redo_rate.h"
 
 #define SAMPLE_INTERVAL_MS	100
+
+/* What was measured since, a crash of this server loses. */
+#define SAVE_INTERVAL_US	INT64CONST(60000000)
+
+/* After a crash of any process the postmaster starts the worker anew. */
+#define RESTART_S			5
 
 /* Without progress for this long, replay waits for WAL, as from an archive. */
 #define MAX_STALL_US		INT64CONST(5000000)
@@ -83,8 +91,11 @@ load_redo_rate(void)
 static void
 save_redo_rate(void)
 {
-	FILE	   *file = AllocateFile(REDO_RATE_TMPFILE, PG_BINARY_W);
+	FILE	   *file;
 
+	if (redo_rate_bytes_per_second() <= 0)
+		return;
+	file = AllocateFile(REDO_RATE_TMPFILE, PG_BINARY_W);
 	if (file == NULL ||
 		fprintf(file, "%.0f bytes %.6f seconds\n", redo_rate->bytes, redo_rate->seconds) < 0 ||
 		FreeFile(file) != 0 ||
@@ -130,35 +141,39 @@ add_redo(double bytes, double seconds)
 	SpinLockRelease(&redo_rate->mutex);
 }
 
-/* Has replay caught up with what was streamed?  Never so in crash recovery. */
-static bool
-replay_is_idle(XLogRecPtr replayed)
-{
-	XLogRecPtr	received = GetWalRcvFlushRecPtr(NULL, NULL);
-
-	return received != InvalidXLogRecPtr && replayed >= received;
-}
-
 typedef struct RedoSampler
 {
 	XLogRecPtr	last;
+	XLogRecPtr	received;		/* when 'last' was looked up, invalid if not
+								 * streaming */
 	int64		last_us;
-	bool		was_idle;
-	int64		stalled_us;		/* busy, without progress so far */
+	int64		stalled_us;		/* without progress so far */
 	uint64		bytes;			/* not yet added to the shared sums */
 	int64		busy_us;
 } RedoSampler;
+
+/*
+ * Did replay go on from the last sample up to 'replayed' without a wait?  In
+ * crash recovery it always does.  What is streamed it waits for when it gets
+ * to where the stream was; and a delay or a pause it keeps at any time.
+ */
+static bool
+replayed_without_wait(const RedoSampler *sampler, XLogRecPtr replayed)
+{
+	if (sampler->last == InvalidXLogRecPtr || recovery_min_apply_delay > 0 ||
+		GetRecoveryPauseState() != RECOVERY_NOT_PAUSED)
+		return false;
+	return sampler->received == InvalidXLogRecPtr || replayed < sampler->received;
+}
 
 /* Take in that replay has come to 'replayed'. */
 static void
 sample_redo(RedoSampler *sampler, XLogRecPtr replayed, int64 now_us)
 {
-	bool		is_idle = replay_is_idle(replayed);
-
-	if (sampler->last == InvalidXLogRecPtr || is_idle || sampler->was_idle)
-		sampler->stalled_us = 0;
-	else
+	if (replayed_without_wait(sampler, replayed))
 		sampler->stalled_us += now_us - sampler->last_us;
+	else
+		sampler->stalled_us = 0;
 
 	if (replayed > sampler->last && sampler->stalled_us > 0 &&
 		sampler->stalled_us < MAX_STALL_US)
@@ -170,7 +185,7 @@ sample_redo(RedoSampler *sampler, XLogRecPtr replayed, int64 now_us)
 		sampler->stalled_us = 0;
 	sampler->last = replayed;
 	sampler->last_us = now_us;
-	sampler->was_idle = is_idle;
+	sampler->received = GetWalRcvFlushRecPtr(NULL, NULL);
 
 	if (sampler->bytes < MIN_REPLAYED_BYTES)
 		return;
@@ -179,23 +194,57 @@ sample_redo(RedoSampler *sampler, XLogRecPtr replayed, int64 now_us)
 	sampler->busy_us = 0;
 }
 
-void
-sluice_redo_rate_main(Datum main_arg)
+static void
+nap(long timeout_ms)
 {
-	RedoSampler sampler = {.was_idle = true};
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH;
 
-	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
-	BackgroundWorkerUnblockSignals();
+	if (timeout_ms > 0)
+		events |= WL_TIMEOUT;
+	(void) WaitLatch(MyLatch, events, timeout_ms, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+}
+
+/* Measure until recovery ends, or the server stops. */
+static void
+follow_recovery(void)
+{
+	RedoSampler sampler = {0};
+	int64		saved_us = monotonic_us();
 
 	while (!ShutdownRequestPending && RecoveryInProgress())
 	{
-		sample_redo(&sampler, GetXLogReplayRecPtr(NULL), monotonic_us());
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 SAMPLE_INTERVAL_MS, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
+		int64		now_us = monotonic_us();
+
+		sample_redo(&sampler, GetXLogReplayRecPtr(NULL), now_us);
+		if (now_us - saved_us >= SAVE_INTERVAL_US)
+		{
+			save_redo_rate();
+			saved_us = now_us;
+		}
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		nap(SAMPLE_INTERVAL_MS);
 	}
-	if (redo_rate_bytes_per_second() > 0)
-		save_redo_rate();
+	save_redo_rate();
+}
+
+void
+sluice_redo_rate_main(Datum main_arg)
+{
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+
+	if (RecoveryInProgress())
+		follow_recovery();
+
+	/* A worker that exits is not started again after a crash. */
+	while (!ShutdownRequestPending)
+		nap(0);
 	proc_exit(0);
 }
 
@@ -210,7 +259,7 @@ redo_rate_register_worker(void)
 		.bgw_function_name = "sluice_redo_rate_main",
 		.bgw_flags = BGWORKER_SHMEM_ACCESS,
 		.bgw_start_time = BgWorkerStart_PostmasterStart,
-		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_restart_time = RESTART_S,
 	};
 
 	RegisterBackgroundWorker(&worker);

@@ -60,7 +60,7 @@ define_settings(void)
 {
 	DefineCustomIntVariable("sluice.wal_bound",
 							"WAL since the last redo point at which every order to a checkpoint ends.",
-							"0 stands for \"max_wal_size\".",
+							"0 stands for \"max_wal_size\", on a standby for twice that.",
 							&sluice_wal_bound_mb,
 							0, 0, MAX_KILOBYTES / 1024,
 							PGC_SIGHUP, GUC_UNIT_MB,

@@ -5,7 +5,7 @@ SHOW sluice.max_time_to_live;
 -- An order is a lease, listed until it ends.
 SELECT sluice.set_checkpoint_pace('rate', 'alice', '1 minute', rate_bytes_per_second => 10000000) AS lease \gset
 SELECT sluice.set_sync_gap('300 ms', 'alice', '1 minute') > :lease AS later;
-SELECT sluice.defer_checkpoint(10000000, 'bob', '1 minute') > :lease AS later;
+SELECT sluice.defer_checkpoint(500000000, 'bob', '1 minute') > :lease AS later;
 SELECT kind, mode, rate_bytes_per_second, duration, sync_gap, wal_bytes, owner,
        expires_at - granted_at = '1 minute' AS as_ordered,
        time_left BETWEEN '0 s' AND '1 minute' AS live

@@ -60,7 +60,7 @@ SluiceTest::wait_progress($node, "elapsed_seconds > $elapsed + 6");
 is( $node->safe_psql('postgres', 'SELECT state FROM sluice.checkpoint_progress'),
 	'held', 'renewal keeps the hold');
 
-# A duration is linear: at no time is more done than its share.
+# A duration: that it is linear is for the test of the arithmetic.
 $node->safe_psql('postgres',
 	"SELECT sluice.set_checkpoint_pace('duration', 'test', '10 min', duration => '1 h')");
 SluiceTest::wait_progress($node, "pace = 'duration'");
@@ -90,6 +90,18 @@ is( $node->safe_psql(
 $node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 SluiceTest::wait_progress($node, "state = 'idle'");
 pass('the end of the gap ends the sync phase');
+
+# A start while one is running is for the next one: nobody waits, and a hold counts.
+SluiceTest::start_held($node);
+my $ended = $node->safe_psql('postgres', 'SELECT checkpoints_done FROM sluice.checkpoint_progress');
+$node->safe_psql('postgres',
+	"SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => 100000)");
+SluiceTest::hold($node, '10 min');
+pass('a hold counts although another checkpoint is to follow');
+$node->safe_psql('postgres', "SELECT sluice.set_checkpoint_pace('full', 'test', '10 min')");
+SluiceTest::wait_progress($node, "state = 'idle' AND checkpoints_done >= $ended + 2");
+pass('and it does follow');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 
 is( $node->safe_psql('postgres', 'SELECT checkpoints_failed FROM sluice.checkpoint_progress'),
 	'0', 'no checkpoint failed');

@@ -12,7 +12,7 @@ use Test::More;
 use SluiceTest;
 
 my $rounds = $ENV{SLUICE_FUZZ_ROUNDS} // 2000;
-my $seed = $ENV{SLUICE_FUZZ_SEED} // 1;
+my $seed = $ENV{SLUICE_FUZZ_SEED} // int(rand(2**31));
 srand($seed);
 note("SLUICE_FUZZ_SEED=$seed SLUICE_FUZZ_ROUNDS=$rounds");
 
@@ -33,6 +33,7 @@ my %values = (
 		'NULL', '0', '1', '-1', '65535', '65536', '1000000', '1000000000000',
 		'1000000000001', '2147483648', '9223372036854775807', q{'-9223372036854775808'}
 	],
+	integer => [ 'NULL', '0', '1', '60', '61', '-1', '2147483647', q{'-2147483648'} ],
 	boolean => [ 'NULL', 'true', 'false' ]);
 
 my %functions = (
@@ -41,7 +42,10 @@ my %functions = (
 	defer_checkpoint => [qw(bigint text interval boolean)],
 	start_checkpoint => [qw(text interval bigint interval boolean)],
 	clear_lease => [qw(bigint)],
-	clear_leases => [qw(text)]);
+	clear_leases => [qw(text)],
+	statement_latency_intervals => [qw(integer)],
+	statement_latency_summary => [qw(interval)],
+	statement_latency_buckets => [qw(interval)]);
 
 sub random_value
 {
@@ -70,6 +74,7 @@ my $result = $node->psql(
 is($result, 0, 'the session survives');
 my $errors = () = $stderr =~ /ERROR:/g;
 my $hints = () = $stderr =~ /HINT:/g;
+is($hints, $errors, 'each refusal says what to do');
 cmp_ok($errors, '>', $rounds / 10, "$errors of $rounds calls were refused");
 cmp_ok($errors, '<', $rounds, 'and some were not');
 is( $node->safe_psql('postgres', q{
