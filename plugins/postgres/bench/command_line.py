@@ -31,6 +31,9 @@ def measurement_parser(description: str | None) -> argparse.ArgumentParser:
         metavar="RESULTS",
         help="also keep the figures below this folder of results, for the report",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 when a figure misses its bound"
+    )
     parser.set_defaults(started_at=records.utc(time.time()))
     return parser
 
@@ -47,7 +50,10 @@ def at_least(minimum: int) -> Callable[[str], int]:
 
 
 def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Figure]) -> None:
-    """Print the figures beside their bounds, and keep them when --record asks for it."""
+    """Print the figures beside their bounds, and keep them when --record asks for it.
+
+    SystemExit when --strict is given and one is out of bounds.
+    """
     document = _document(args, name, title, figures)
     if args.output == "json":
         print(json.dumps(document, indent=2))
@@ -56,6 +62,9 @@ def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Fi
         _print_table(figures)
     if args.record:
         print(measurements.write(args.record, document), file=sys.stderr)
+    missed = [figure.quantity for figure in figures if figure.status == "missed"]
+    if args.strict and missed:
+        raise SystemExit(f"out of bounds: {'; '.join(missed)}")
 
 
 def _print_table(figures: Sequence[Figure]) -> None:

@@ -1,0 +1,27 @@
+"""Ratios of two sides that were measured in pairs, as figures."""
+
+from __future__ import annotations
+
+from sluice_evaluation.inference import Shape, paired_ratio
+from sluice_evaluation.measurements import Figure
+
+
+def ratio_figure(
+    what: str, values: list[float], base: list[float], expected: dict[str, float] | None = None
+) -> Figure:
+    """Ratio of the means with Fieller's interval at 95%.
+
+    An unbounded interval has no ends: it is told so, and meets no bound.
+    """
+    estimate = paired_ratio(values, base)
+    if estimate.shape is not Shape.BOUNDED:
+        note = " (no interval: too few rounds, or the machine is not idle)"
+        return Figure(what + note, "1", estimate.ratio, values=values)
+    return Figure(what, "1", estimate.ratio, estimate.lower, estimate.upper, expected, values)
+
+
+def distance_from_one(figure: Figure) -> float:
+    """How far the interval is from 1; 0 when it contains it, or has no ends."""
+    if figure.low is None or figure.high is None:
+        return 0.0
+    return max(0.0, figure.low - 1, 1 - figure.high)
