@@ -36,6 +36,7 @@ def test_metrics_of_the_log(events):
     assert postgres.metrics(events) == {
         "checkpoints_count": 2,
         "largest_wal_distance_bytes": 28248 * 1024,
+        "largest_replay_bytes": 16582 * 1024 + 0x43A9488 - 0x34366C8,
         "checkpoint_sync_seconds": 0.22,
         "redo_seconds": 0.05,
     }
@@ -51,11 +52,12 @@ def test_lines_of_version_18_are_read():
         "1795205424.190 LOG:  checkpoint complete: wrote 7 buffers (0.1%), wrote 2 SLRU buffers; "
         "0 WAL file(s) added, 0 removed, 0 recycled; write=0.001 s, sync=0.001 s, total=0.002 s; "
         "sync files=1, longest=0.001 s, average=0.001 s; distance=12 kB, estimate=12 kB; "
-        "lsn=0/1, redo lsn=0/1"
+        "lsn=1/20000000, redo lsn=1/1F000000"
     )
     (event,) = postgres.read([line])
     assert event.attributes["buffers_count"] == 7
     assert event.attributes["wal_distance_bytes"] == 12 * 1024
+    assert event.attributes["replay_bytes"] == 12 * 1024 + (16 << 20)
 
 
 def test_other_lines_and_other_stores():

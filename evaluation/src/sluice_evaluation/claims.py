@@ -15,6 +15,9 @@ from sluice_evaluation.analysis import (
 from sluice_evaluation.experiment import MEASURE
 from sluice_evaluation.inference import CONFIDENCE, Caution, RatioEstimate
 
+# Not the committed results: what is there is not run again, and two machines would mix.
+AGAIN = ".work/again"
+
 TOO_SHORT_TEXT = "runs of this profile are too short to judge by"
 
 
@@ -131,7 +134,7 @@ def _row(
         scope_text=study.experiment.describe(scope),
         expected=claim["expected"],
         estimate=estimate,
-        command=f"make evaluate EXPERIMENT={name} PROFILE={profile}",
+        command=f"make evaluate EXPERIMENT={name} PROFILE={profile} RESULTS={AGAIN}",
         seconds=study.planned_seconds(),
         disk_bytes=table["estimate"]["disk_bytes"],
         too_short=table.get("too_short", False),

@@ -17,6 +17,7 @@ _COMPLETE = re.compile(
     r".*?write=(?P<write>[\d.]+) s, sync=(?P<sync>[\d.]+) s, total=(?P<total>[\d.]+) s; "
     r"sync files=(?P<files>\d+), longest=(?P<longest>[\d.]+) s"
     r".*?distance=(?P<distance>\d+) kB"
+    r".*?; lsn=(?P<lsn>[0-9A-F]+/[0-9A-F]+), redo lsn=(?P<redo>[0-9A-F]+/[0-9A-F]+)"
 )
 _REDO_DONE = re.compile(r"redo done at .*elapsed: (?P<elapsed>[\d.]+) s")
 _AROUND_THE_RUN = re.compile("shutdown|end-of-recovery")
@@ -61,9 +62,16 @@ def read(lines: Iterable[str]) -> list[Event]:
     return events
 
 
+def _position(lsn: str) -> int:
+    """A position in the WAL, in bytes, as of pg_lsn."""
+    high, low = (int(part, 16) for part in lsn.split("/"))
+    return (high << 32) + low
+
+
 def _finished(match: re.Match, running: _Open | None, end: float, number: int) -> Event:
     # total= counts from a little before the starting line is written.
     start = min(end - float(match["total"]), running.start if running else end)
+    distance = int(match["distance"]) * 1024
     return Event(
         "checkpoint",
         f"{match['kind']}-{number}",
@@ -77,7 +85,9 @@ def _finished(match: re.Match, running: _Open | None, end: float, number: int) -
             "sync_seconds": float(match["sync"]),
             "sync_files_count": int(match["files"]),
             "longest_sync_seconds": float(match["longest"]),
-            "wal_distance_bytes": int(match["distance"]) * 1024,
+            "wal_distance_bytes": distance,
+            # A crash just before its end would have gone back to the redo point before its own.
+            "replay_bytes": distance + _position(match["lsn"]) - _position(match["redo"]),
         },
     )
 
@@ -92,6 +102,7 @@ def metrics(events: Iterable[Event]) -> dict[str, float]:
     if finished:
         # With that at the end of recovery: it tells how much there was to replay.
         found["largest_wal_distance_bytes"] = max(c["wal_distance_bytes"] for c in finished)
+        found["largest_replay_bytes"] = max(c["replay_bytes"] for c in finished)
         found["checkpoint_sync_seconds"] = round(sum(c["sync_seconds"] for c in under_load), 3)
     if redos:
         found["redo_seconds"] = round(redos[-1], 3)
