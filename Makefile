@@ -7,6 +7,7 @@
 STORES ?= $(notdir $(wildcard patches/*))
 INVENTORY ?= local
 PROFILE ?= smoke
+RESULTS ?= results
 
 SHELL := /bin/bash
 export PATH := $(CURDIR)/.work/venv/bin:$(PATH)
@@ -15,7 +16,7 @@ PLAYBOOK := cd ansible && ansible-playbook -i inventories/$(INVENTORY)
 help: ## Show this list (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo 'Settings: STORES="$(STORES)" INVENTORY=$(INVENTORY) PROFILE=$(PROFILE), as in: make evaluate PROFILE=small'
+	@echo 'Settings: STORES="$(STORES)" INVENTORY=$(INVENTORY) PROFILE=$(PROFILE) RESULTS=$(RESULTS), as in: make evaluate PROFILE=small'
 
 .PHONY: bootstrap
 bootstrap:
@@ -46,14 +47,17 @@ image: bootstrap ## Make the image of the nodes, and those of every store, patch
 ycsb: bootstrap ## Make the YCSB bundle
 	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml -DskipTests package
 
-up: bootstrap ## Bring up the test bed and install the stores on it
+up: package ycsb ## Bring up the test bed and install the stores on it
+	sluice-dist image node
 	$(PLAYBOOK) playbooks/testbed.yml playbooks/site.yml
 
 down: bootstrap ## Take the test bed down
 	$(PLAYBOOK) playbooks/teardown.yml
 
-evaluate: bootstrap ## Run the experiments of a profile (or EXPERIMENT alone) on what is up; resumes where it stopped
-	$(PLAYBOOK) playbooks/evaluate.yml -e profile=$(PROFILE) $(if $(EXPERIMENT),-e experiment=$(EXPERIMENT))
+evaluate: bootstrap ## Run the experiments of a profile (or EXPERIMENT alone) on what is up, into RESULTS; resumes where it stopped
+	$(PLAYBOOK) playbooks/evaluate.yml -e profile=$(PROFILE) $(if $(EXPERIMENT),-e experiment=$(EXPERIMENT)) \
+	  -e evaluation_results_directory=$(abspath $(RESULTS))
+	sluice-evaluation claims --results $(RESULTS)
 
 report: bootstrap ## Make the report from the committed records
 	sluice-evaluation report

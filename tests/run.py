@@ -18,7 +18,10 @@ from pathlib import Path
 from step_counts import Counts, counts_of
 
 TOP = Path(__file__).resolve().parent.parent
-SUITES = {"test": 35 * 60, "test-all": None}
+BOOTSTRAP_SECONDS = 210
+"""What build/bootstrap takes on a bare machine, before the first step."""
+
+SUITES = {"test": 35 * 60 - BOOTSTRAP_SECONDS, "test-all": None}
 """Suites, each with the bound in seconds on the sum of its steps' budgets."""
 
 KILL_AFTER_BUDGETS = 4
@@ -32,6 +35,10 @@ MAKE_VARIABLES = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 
 TAIL_LINES = 60
 TAIL_COLUMNS = 240
+
+
+OPTIONAL = {"needs", "root"}
+"""Fields that a step can leave out."""
 
 
 class StepError(Exception):
@@ -48,6 +55,7 @@ class Step:
     suites: tuple[str, ...]
     budget_seconds: int
     needs: tuple[str, ...] = ()
+    root: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ def _step(source: Path, table: dict) -> Step:
     name = table.get("name", "a step without name")
     if unknown := set(table) - known:
         raise StepError(f"{source.name}: {name}: unknown {sorted(unknown)}; known: {sorted(known)}")
-    if missing := known - {"needs"} - set(table):
+    if missing := known - OPTIONAL - set(table):
         raise StepError(f"{source.name}: {name}: add {sorted(missing)}")
     if unknown := set(table["suites"]) - set(SUITES):
         raise StepError(f"{source.name}: {name}: no suite {sorted(unknown)}; use {list(SUITES)}")
@@ -182,13 +190,19 @@ def run_step(step: Step, suite: str, logs: Path) -> Outcome:
 
 
 def run_steps(steps: list[Step], suite: str, logs: Path) -> list[Outcome]:
-    """Runs steps in order; one whose needs did not pass is not run and counts as failed."""
+    """Runs steps in order; one whose needs did not pass is not run and counts as failed.
+
+    So does one that makes disks and nodes, for a user who may not.
+    """
     logs.mkdir(parents=True, exist_ok=True)
     outcomes: dict[str, Outcome] = {}
     for step in steps:
         unmet = [n for n in step.needs if n in outcomes and outcomes[n].result != "passed"]
         if unmet:
             outcomes[step.name] = Outcome(step, f"not run: {unmet[0]}", 0.0, Counts(failed=1))
+            continue
+        if step.root and os.geteuid() != 0:
+            outcomes[step.name] = Outcome(step, "not run: use sudo", 0.0, Counts(failed=1))
             continue
         outcomes[step.name] = run_step(step, suite, logs)
     return list(outcomes.values())

@@ -160,8 +160,8 @@ def test_unknown_field(tmp_path):
 
 
 def test_budget_of_a_suite_is_bounded(tmp_path):
-    steps = declare(tmp_path, ("a", "true", 2000, []), ("b", "true", 101, []))
-    with pytest.raises(run.StepError, match="2101 s, over its 2100 s"):
+    steps = declare(tmp_path, ("a", "true", 1800, []), ("b", "true", 91, []))
+    with pytest.raises(run.StepError, match="1891 s, over its 1890 s"):
         run.suite_steps(steps, "test")
 
 

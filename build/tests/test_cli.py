@@ -1,11 +1,19 @@
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 from conftest import Project
+from sluice_dist import commands
 from sluice_dist.release import version_key
+
+COMMANDS = [
+    found.name
+    for found in pkgutil.iter_modules(commands.__path__)
+    if not found.name.startswith("_")
+]
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str], project: Project) -> None:
@@ -13,12 +21,12 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str], project: P
         project.run("--help")
     assert ended.value.code == 0
     told = capsys.readouterr().out
-    for command in ("checkout", "compile", "export", "fetch", "lint", "list", "rebase", "show"):
+    for command in COMMANDS:
         assert f"    {command} " in told
 
 
 def test_every_command_explains_itself(project: Project, capsys: pytest.CaptureFixture[str]):
-    for command in ("checkout", "compile", "export", "fetch", "lint", "rebase", "show", "test"):
+    for command in COMMANDS:
         with pytest.raises(SystemExit):
             project.run(command, "--help")
         assert len(capsys.readouterr().out.splitlines()) > 6

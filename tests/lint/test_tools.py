@@ -47,6 +47,13 @@ def test_ansible(tmp_path):
     run(command, TOP / "ansible", ANSIBLE_HOME=str(tmp_path))
 
 
+@pytest.mark.parametrize("playbook", ["site", "upgrade"])
+def test_example_inventory(playbook):
+    """The inventory that people copy has all that the playbooks need to begin with."""
+    command = ["ansible-playbook", "-i", "inventories/example", "--syntax-check"]
+    run([*command, f"playbooks/{playbook}.yml"], TOP / "ansible")
+
+
 @pytest.mark.parametrize(
     "formatter",
     sorted((TOP / "build" / "stores").glob("*/format")),

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sluice_dist.release import Release
 
 FOLDER_IN_IMAGE = "/usr/share/sluice/sbom"
-NAMESPACE = "https://sluice.dev/spdx"
+NAMESPACE = "urn:sluice:spdx"
 DPKG_STATUS = "var/lib/dpkg/status"
 
 
@@ -110,7 +110,7 @@ def document(name: str, components: list[Component], epoch: int) -> str:
         "dataLicense": "CC0-1.0",
         "SPDXID": "SPDXRef-DOCUMENT",
         "name": name,
-        "documentNamespace": f"{NAMESPACE}/{name}-{digest}",
+        "documentNamespace": f"{NAMESPACE}:{name}-{digest}",
         "creationInfo": {
             "created": datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "creators": ["Tool: sluice-dist"],
