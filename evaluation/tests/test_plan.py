@@ -115,6 +115,7 @@ def test_without_target_rates_there_is_no_schedule(checkpoint, tmp_path):
 
 
 ONE_TUNED_FACTOR = {
+    "checkpoint_flush_after": ["0", "8kB", "256kB"],
     "wal_init_zero": ["off"],
     "checkpoint_completion_target": [0.9],
     "device": ["throttle"],
