@@ -10,19 +10,29 @@ from cluster import Cluster, wait_until
 # Those that a server starts last, when clients can connect already.
 STARTED_LAST = {"background writer", "checkpointer", "walwriter"}
 
+# Counts in a row that have to agree: a backend that has just ended is there for some milliseconds.
+SAME_COUNTS = 10
+
 
 def auxiliary_processes(cluster: Cluster) -> int:
-    """Number of the server's own processes, which stay while clients come and go."""
-    query = "SELECT backend_type FROM pg_stat_activity WHERE backend_type <> 'client backend'"
-    kinds: list[str] = []
+    """Number of the server's own processes, which stay while clients come and go.
 
-    def all_started() -> bool:
-        kinds[:] = [kind for (kind,) in session.execute(query).fetchall()]
-        return set(kinds) >= STARTED_LAST
+    Not all of them are in pg_stat_activity: workers without a database are not.
+    """
+    query = "SELECT backend_type FROM pg_stat_activity"
+    server = _postmaster(cluster)
+    counts: list[int] = []
+
+    def settled() -> bool:
+        kinds = [kind for (kind,) in session.execute(query).fetchall()]
+        if not set(kinds) >= STARTED_LAST:
+            return False
+        counts.append(_children(server) - kinds.count("client backend"))
+        return len(counts) >= SAME_COUNTS and len(set(counts[-SAME_COUNTS:])) == 1
 
     with cluster.connect() as session:
-        wait_until(all_started, f"all of {sorted(STARTED_LAST)}")
-    return len(kinds)
+        wait_until(settled, f"all of {sorted(STARTED_LAST)}, and as many processes for a while")
+    return counts[-1]
 
 
 def _postmaster(cluster: Cluster) -> Path:
