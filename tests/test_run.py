@@ -79,6 +79,16 @@ def test_failure_stops_what_needs_it_and_nothing_else(tmp_path):
     assert outcomes["after"].counts.failed == 1
 
 
+@pytest.mark.parametrize(("user", "result"), [(0, "passed"), (1000, "not run: use sudo")])
+def test_a_step_for_root_fails_for_others(tmp_path, monkeypatch, user, result):
+    text = STEP.format(name="disks", command="true", budget=9, needs=[])
+    (tmp_path / "steps.toml").write_text(f"{text}root = true\n")
+    monkeypatch.setattr(run.os, "geteuid", lambda: user)
+    (outcome,) = run.run_steps(run.load_steps(tmp_path), "test", tmp_path / "logs")
+    assert outcome.result == result
+    assert outcome.counts.failed == (0 if result == "passed" else 1)
+
+
 def test_failure_in_a_pipe_is_a_failure(tmp_path):
     assert run_all(tmp_path, ("pipe", "false | cat", 9, []))["pipe"].result == "failed"
 
