@@ -87,6 +87,10 @@ class Cluster:
             error.add_note(f"{error.stdout or ''}{error.stderr or ''}")
             raise
 
+    def copy_data(self, template: Cluster) -> None:
+        """Start from the data of a cluster that has been stopped."""
+        subprocess.run(["cp", "--archive", template.data, self.data], check=True)
+
     def configure(self, settings: dict[str, str]) -> None:
         """Add settings to the configuration file."""
         lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
@@ -152,16 +156,26 @@ def own(folder: Path) -> None:
 
 @contextlib.contextmanager
 def temporary_cluster(
-    prefix: Path, settings: dict[str, str], parent: Path | None = None
+    prefix: Path,
+    settings: dict[str, str],
+    parent: Path | None = None,
+    template: Cluster | None = None,
+    under: Sequence[str] = (),
 ) -> Iterator[Cluster]:
-    """A started cluster in a folder of its own, stopped and removed afterwards."""
+    """A started cluster in a folder of its own, stopped and removed afterwards.
+
+    Its data are new, or a copy of those of a template, which has been stopped.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sluice-bench-", dir=parent))
     own(folder)
     cluster = Cluster(prefix, folder)
     try:
-        cluster.run("initdb", "-D", cluster.data, "-U", "postgres", "-A", "trust", "-k", "-N")
+        if template:
+            cluster.copy_data(template)
+        else:
+            cluster.run("initdb", "-D", cluster.data, "-U", "postgres", "-A", "trust", "-k", "-N")
         cluster.configure({**BASE_SETTINGS, "unix_socket_directories": str(folder), **settings})
-        cluster.start()
+        cluster.start(under)
         yield cluster
     finally:
         if (cluster.data / "postmaster.pid").exists():

@@ -2,8 +2,9 @@
 
 A round has every server twice, in an order drawn anew and then the same order backwards, so that
 a drift of the machine's speed within the round cancels. All servers see the same random numbers.
-They are started anew for each round: where its memory happens to be makes a server a little
-faster or slower for as long as it runs, and an interval over rounds has to cover that.
+They are started anew for each round, on new copies of the same data: where its memory and its
+pages happen to be makes a server a little faster or slower for as long as they stay there, and an
+interval over rounds has to cover that.
 The servers have one processor and pgbench another: neither takes time from the other, and none is
 moved about. Data is in memory, if there is a file system for that, so that no disk is waited for;
 fsync is called all the same.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import random
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,12 +44,16 @@ class Series:
     processor_seconds_per_transaction: list[float] = field(default_factory=list)
 
 
-def _restart(cluster: Cluster) -> int:
-    """Start anew, with warm caches and a checkpoint behind; returns the auxiliary processes."""
-    cluster.stop()
-    cluster.start(under=pinned(processors()[0]))
-    pgbench.read_all(cluster)
-    return auxiliary_processes(cluster)
+def _memory() -> Path | None:
+    return MEMORY if MEMORY.is_dir() else None
+
+
+def _copy(
+    template: Cluster, prefix: Path, settings: dict[str, str]
+) -> contextlib.AbstractContextManager[Cluster]:
+    """A server on a copy of the template's data, on the servers' processor."""
+    pinning = pinned(processors()[0])
+    return temporary_cluster(prefix, {**SETTINGS, **settings}, _memory(), template, pinning)
 
 
 def _run(
@@ -68,23 +74,31 @@ def _run(
 
 
 def _round(
-    clusters: dict[str, Cluster],
+    servers: dict[str, tuple[Path, dict[str, str]]],
+    template: Cluster,
     modes: dict[str, list[str]],
     seconds: int,
     seed: int,
-    order: list[str],
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """By mode and server, means of its two runs."""
-    auxiliaries = {arm: _restart(cluster) for arm, cluster in clusters.items()}
+    order = random.Random(seed).sample(sorted(servers), len(servers))
     means: dict[str, dict[str, tuple[float, float]]] = {}
-    for mode, options in modes.items():
-        runs: dict[str, list[tuple[float, float]]] = {arm: [] for arm in clusters}
-        for arm in [*order, *reversed(order)]:
-            runs[arm].append(_run(clusters[arm], options, seconds, seed, auxiliaries[arm]))
-        means[mode] = {
-            arm: ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
-            for arm, (first, second) in runs.items()
-        }
+    with contextlib.ExitStack() as stack:
+        clusters = {}
+        auxiliaries = {}
+        for arm in order:
+            cluster = stack.enter_context(_copy(template, *servers[arm]))
+            pgbench.read_all(cluster)
+            clusters[arm] = cluster
+            auxiliaries[arm] = auxiliary_processes(cluster)
+        for mode, options in modes.items():
+            runs: dict[str, list[tuple[float, float]]] = {arm: [] for arm in servers}
+            for arm in [*order, *reversed(order)]:
+                runs[arm].append(_run(clusters[arm], options, seconds, seed, auxiliaries[arm]))
+            means[mode] = {
+                arm: ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
+                for arm, (first, second) in runs.items()
+            }
     return means
 
 
@@ -94,19 +108,18 @@ def measure(
     rounds: int,
     seconds: int,
 ) -> dict[str, dict[str, Series]]:
-    """Series by mode and server; servers are given as prefix and settings, by name."""
-    parent = MEMORY if MEMORY.is_dir() else None
-    orders = random.Random(rounds)
+    """Series by mode and server; servers are given as prefix and settings, by name.
+
+    The data are made by the first server, and copied for all.
+    """
     series = {mode: {arm: Series() for arm in servers} for mode in modes}
-    with contextlib.ExitStack() as stack:
-        clusters = {}
-        for arm, (prefix, settings) in servers.items():
-            cluster = temporary_cluster(prefix, {**SETTINGS, **settings}, parent)
-            clusters[arm] = stack.enter_context(cluster)
-            pgbench.initialize(clusters[arm], SCALE)
+    first_prefix, _ = next(iter(servers.values()))
+    with temporary_cluster(first_prefix, SETTINGS, _memory()) as template:
+        pgbench.initialize(template, SCALE)
+        template.stop()
         for number in range(1, rounds + 1):
-            order = orders.sample(sorted(clusters), len(clusters))
-            for mode, arms in _round(clusters, modes, seconds, number, order).items():
+            print(f"round {number} of {rounds}", file=sys.stderr)
+            for mode, arms in _round(servers, template, modes, seconds, number).items():
                 for arm, (rate, cost) in arms.items():
                     series[mode][arm].transactions_per_second.append(rate)
                     series[mode][arm].processor_seconds_per_transaction.append(cost)
