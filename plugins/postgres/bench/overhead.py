@@ -69,7 +69,7 @@ def measure_throughput(version: str, rounds: int, seconds: int) -> Iterator[Figu
                 what = f"{mode}, {arm}: {words} over stock"
                 ratio = ratio_figure(what, values, stock[quantity], near_one(BOUNDS.get(arm)))
                 yield ratio
-                if arm == UNUSED_HOOK:
+                if arm == UNUSED_HOOK and ratio.low is not None:
                     yield shown_difference(ratio)
 
 

@@ -21,7 +21,7 @@ def ratio_figure(
 
 
 def distance_from_one(figure: Figure) -> float:
-    """How far the interval is from 1; 0 when it contains it, or has no ends."""
+    """How far the interval is from 1, 0 when it contains it; ValueError when it has no ends."""
     if figure.low is None or figure.high is None:
-        return 0.0
+        raise ValueError(f"{figure.quantity}: there is no interval")
     return max(0.0, figure.low - 1, 1 - figure.high)
