@@ -92,7 +92,7 @@ class Cluster:
         subprocess.run(["cp", "--archive", template.data, self.data], check=True)
 
     def configure(self, settings: dict[str, str]) -> None:
-        """Add settings to the configuration file."""
+        """Add settings to the configuration file; of one that is there twice the last counts."""
         lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
         with (self.data / "postgresql.conf").open("a") as file:
             file.writelines(lines)
