@@ -20,14 +20,13 @@ def auxiliary_processes(cluster: Cluster) -> int:
     Not all of them are in pg_stat_activity: workers without a database are not.
     """
     query = "SELECT backend_type FROM pg_stat_activity"
-    server = _postmaster(cluster)
     counts: list[int] = []
 
     def settled() -> bool:
         kinds = [kind for (kind,) in session.execute(query).fetchall()]
         if not set(kinds) >= STARTED_LAST:
             return False
-        counts.append(_children(server) - kinds.count("client backend"))
+        counts.append(children(cluster) - kinds.count("client backend"))
         return len(counts) >= SAME_COUNTS and len(set(counts[-SAME_COUNTS:])) == 1
 
     with cluster.connect() as session:
@@ -40,14 +39,15 @@ def _postmaster(cluster: Cluster) -> Path:
     return Path("/proc") / pid
 
 
-def _children(process: Path) -> int:
+def children(cluster: Cluster) -> int:
+    """Number of the server's processes, backends and others."""
+    process = _postmaster(cluster)
     return len((process / "task" / process.name / "children").read_text().split())
 
 
 def wait_for_backends(cluster: Cluster, auxiliaries: int) -> None:
     """Wait until the backends of all clients have ended and were waited for."""
-    server = _postmaster(cluster)
-    wait_until(lambda: _children(server) <= auxiliaries, "the end of the clients' backends")
+    wait_until(lambda: children(cluster) <= auxiliaries, "the end of the clients' backends")
 
 
 def ended_backends_seconds(cluster: Cluster) -> float:

@@ -65,27 +65,35 @@ class Cluster:
         self, program: str, *args: str | Path, under: Sequence[str] = (), **options
     ) -> subprocess.CompletedProcess:
         """Run a program of the build as the server's user, perhaps by a tool such as taskset."""
-        environment = {
-            **os.environ,
-            "PGHOST": str(self.folder),
-            "PGUSER": "postgres",
-            "PGDATABASE": "postgres",
-        }
-        user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         try:
             return subprocess.run(
                 [*under, self.prefix / "bin" / program, *args],
                 check=True,
-                cwd=self.folder,
-                env=environment,
                 text=True,
-                **user,
+                **self._client(),
                 **{**pipes, **options},
             )
         except subprocess.CalledProcessError as error:
             error.add_note(f"{error.stdout or ''}{error.stderr or ''}")
             raise
+
+    def start_program(
+        self, program: str, *args: str | Path, under: Sequence[str] = ()
+    ) -> subprocess.Popen[str]:
+        """Start what run runs; standard output and error are one pipe."""
+        return subprocess.Popen(
+            [*under, self.prefix / "bin" / program, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **self._client(),
+        )
+
+    def _client(self) -> dict:
+        """How a client's process is started: in the folder, as the server's user."""
+        names = {"PGHOST": str(self.folder), "PGUSER": "postgres", "PGDATABASE": "postgres"}
+        return {"cwd": self.folder, "env": {**os.environ, **names}, **_server_user()}
 
     def copy_data(self, template: Cluster) -> None:
         """Start from the data of a cluster that has been stopped."""
@@ -115,7 +123,6 @@ class Cluster:
         program = self.folder / "postgres"
         program.symlink_to(self.prefix / "bin/postgres")
         paths = {name: str(self.folder) for name in ("PGSYSCONFDIR", "PGLOCALEDIR")}
-        user = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
         process = subprocess.Popen(
             [*tool, program, "-D", self.data],
             cwd=self.folder,
@@ -123,7 +130,7 @@ class Cluster:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self.log.open("a"),
-            **user,
+            **_server_user(),
         )
         wait_until(self.answers, "a server that answers")
         return process
@@ -145,6 +152,10 @@ class Cluster:
         return psycopg.connect(
             host=str(self.folder), user="postgres", dbname="postgres", autocommit=True
         )
+
+
+def _server_user() -> dict:
+    return {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 def own(folder: Path) -> None:

@@ -1,11 +1,11 @@
 """Measures what the hook and the extension cost, against stock, by pgbench in turn.
 
 Servers: stock; patched without the extension; patched with the extension, its latency histogram
-off; the same with the histogram on. Without --instructions they run side by side, one at a time
-under load, with stock there twice to tell what the measurement resolves. The ratios to stock are
-of throughput and of the processor time of a transaction; the intervals are Fieller's at 95%, over
-rounds. With --instructions one server at a time runs one session inside callgrind, which counts
-the instructions of a transaction, whatever else the machine does.
+off; the same with the histogram on. Without --instructions all are under load in turns of a
+tenth of a second, with stock there twice to tell what the measurement resolves. The ratios to stock
+are of throughput and of the processor time of a transaction; the intervals are Fieller's at 95%,
+over rounds. With --instructions one server at a time runs one session inside callgrind, which
+counts the instructions of a transaction, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def main() -> None:
     parser.add_argument(
         "--seconds",
         type=at_least(1),
-        default=2,
-        help="of a run, two a round (default: %(default)s)",
+        default=4,
+        help="of load for each server, mode and round (default: %(default)s)",
     )
     parser.add_argument(
         "--instructions", action="store_true", help="count instructions instead of timing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 
 from cluster import Cluster
@@ -27,5 +28,15 @@ def read_all(cluster: Cluster) -> None:
 
 def run(cluster: Cluster, *options: str, seed: int, under: Sequence[str]) -> str:
     """Run prepared statements; returns what pgbench prints."""
-    fixed = ["--no-vacuum", "--protocol=prepared", f"--random-seed={seed}"]
-    return cluster.run("pgbench", *fixed, *options, under=under).stdout
+    return cluster.run("pgbench", *_prepared(seed), *options, under=under).stdout
+
+
+def start(
+    cluster: Cluster, *options: str, seed: int, under: Sequence[str]
+) -> subprocess.Popen[str]:
+    """Start to run prepared statements; standard output and error are one pipe."""
+    return cluster.start_program("pgbench", *_prepared(seed), *options, under=under)
+
+
+def _prepared(seed: int) -> list[str]:
+    return ["--no-vacuum", "--protocol=prepared", f"--random-seed={seed}"]
