@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds",
         type=at_least(1),
-        default=4,
+        default=3,
         help="of load for each server, mode and round (default: %(default)s)",
     )
     parser.add_argument(

@@ -74,7 +74,7 @@ def _copy(
 
 
 class _Load:
-    """pgbench on a server, stopped but in its turns."""
+    """pgbench on a server, stopped but in its turns; ended with the context at the latest."""
 
     def __init__(self, cluster: Cluster, options: list[str], seed: int, lasts_seconds: int):
         self._cluster = cluster
@@ -82,22 +82,32 @@ class _Load:
         wait_for_backends(cluster, self._auxiliaries)
         self._used_before = ended_backends_seconds(cluster)
         lasting = [f"--client={CLIENTS}", f"--time={lasts_seconds}"]
-        start = time.monotonic()
+        self._started = time.monotonic()
         self._pgbench = pgbench.start(
             cluster, *lasting, *options, seed=seed, under=pinned(processors()[1])
         )
+        self._lasts_seconds = lasts_seconds
+
+    def __enter__(self) -> _Load:
         backends = self._auxiliaries + CLIENTS
-        wait_until(lambda: children(cluster) >= backends, "the clients' connections")
+        wait_until(lambda: children(self._cluster) >= backends, "the clients' connections")
         self._pgbench.send_signal(signal.SIGSTOP)
-        self._active_seconds = time.monotonic() - start
+        self._active_seconds = time.monotonic() - self._started
         # Its clock started before its clients connected.
-        self._over = time.monotonic() + lasts_seconds
+        self._over = time.monotonic() + self._lasts_seconds
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # It may be stopped, and would stay so for ever.
+        self._pgbench.kill()
+        self._pgbench.wait()
+        self._pgbench.stdout.close()
 
     def take_turn(self) -> None:
         """Go on for a tenth of a second; SystemExit when its time is over already."""
         start = time.monotonic()
         if start > self._over - SLACK_SECONDS / 2:
-            raise SystemExit("the turns took too long: is the machine idle?")
+            raise SystemExit("the turns took too long: measure on an idle machine")
         self._pgbench.send_signal(signal.SIGCONT)
         time.sleep(TURN_SECONDS)
         self._pgbench.send_signal(signal.SIGSTOP)
@@ -121,12 +131,16 @@ def _run(
 ) -> dict[str, tuple[float, float]]:
     """By server, what _Load.end gives; each has so many seconds of its own."""
     lasts_seconds = math.ceil(seconds * len(clusters) * SLACK_RATIO) + SLACK_SECONDS
-    loads = {arm: _Load(cluster, options, seed, lasts_seconds) for arm, cluster in clusters.items()}
     order = random.Random(seed)
-    for _ in range(round(seconds / TURN_SECONDS)):
-        for arm in order.sample(sorted(loads), len(loads)):
-            loads[arm].take_turn()
-    return {arm: load.end() for arm, load in loads.items()}
+    with contextlib.ExitStack() as stack:
+        loads = {
+            arm: stack.enter_context(_Load(cluster, options, seed, lasts_seconds))
+            for arm, cluster in clusters.items()
+        }
+        for _ in range(round(seconds / TURN_SECONDS)):
+            for arm in order.sample(sorted(loads), len(loads)):
+                loads[arm].take_turn()
+        return {arm: load.end() for arm, load in loads.items()}
 
 
 def _round(
