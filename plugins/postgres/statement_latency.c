@@ -10,6 +10,11 @@
  * do no work, but are so many that they would move percentiles.  Fast-path
  * function calls and commands of replication connections are not seen.
  *
+ * What is called for every statement is pg_attribute_hot, here and in the
+ * other files of statement latency, so that the linker puts it side by side,
+ * on a page of its own.  It is few instructions; most of what they cost is
+ * that they have to be brought to the processor.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -57,7 +62,7 @@ static ProcessUtility_hook_type prev_ProcessUtility = NULL;
  * functions called while a message is parsed or bound; they have no portal, or
  * are executed while the pending statement's transaction ends.
  */
-static bool
+static pg_attribute_hot pg_attribute_aligned(4096) bool
 is_client_statement(PlannedStmt *plan)
 {
 	return latency_nesting_level == 0 && latency_is_measured() &&
@@ -94,7 +99,7 @@ class_of_utility(Node *statement)
 	}
 }
 
-static LatencyClass
+static pg_attribute_hot LatencyClass
 class_of_statement(PlannedStmt *plan)
 {
 	/* Only rules on writing commands make several plans of a statement. */
@@ -147,7 +152,7 @@ latency_planner(Query *parse, const char *query_string, int cursorOptions,
 	return result;
 }
 
-static void
+static pg_attribute_hot void
 latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
 {
 	if (is_client_statement(queryDesc->plannedstmt))
@@ -172,7 +177,7 @@ run_executor(EXECUTOR_RUN_PARAMETERS)
  * With the extended protocol, a SELECT's executor is shut down only when its
  * portal is, perhaps with the next statement.  So a SELECT ends here.
  */
-static void
+static pg_attribute_hot void
 latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 {
 	bool		is_select = false;
@@ -217,15 +222,24 @@ finish_executor(QueryDesc *queryDesc)
 }
 
 /* All but SELECT end here, after their AFTER triggers. */
-static void
+static pg_attribute_hot void
 latency_ExecutorFinish(QueryDesc *queryDesc)
 {
-	bool		is_current = latency_is_current(queryDesc) &&
+	bool		is_current;
+	bool		has_triggers;
+
+	if (!latency_is_measured())
+	{
+		finish_executor(queryDesc);
+		return;
+	}
+
+	is_current = latency_is_current(queryDesc) &&
 		is_client_statement(queryDesc->plannedstmt);
-	bool		has_triggers =
+	has_triggers =
 		(queryDesc->estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS) == 0;
 
-	if (!latency_is_measured() || (!is_current && !has_triggers))
+	if (!is_current && !has_triggers)
 	{
 		finish_executor(queryDesc);
 		return;

@@ -74,6 +74,17 @@ int			statement_latency_interval_ms = 1000;
 
 static LatencyStore *store = NULL;
 
+/* The slot that this backend found last, and the interval that it is for */
+typedef struct RecentSlot
+{
+	LatencySlot *slot;
+	uint32		generation;
+	TimestampTz start;			/* inclusive */
+	TimestampTz end;			/* exclusive */
+} RecentSlot;
+
+static RecentSlot recent;
+
 void
 statement_latency_define_settings(void)
 {
@@ -181,7 +192,7 @@ take_slot(LatencySlot *slot, uint64 owner, uint64 interval)
 }
 
 /*
- * Find the slot to record into, and the generation to record with.
+ * Find the slot to record into, and the generation to record with: in `recent`.
  *
  * A slot that belongs to a later interval means either that this backend did
  * not run for a whole turn of the ring, or that the clock was set back.  A look
@@ -189,7 +200,7 @@ take_slot(LatencySlot *slot, uint64 owner, uint64 interval)
  * interval, in the second the slot is taken over like any other.
  */
 static LatencySlot *
-find_slot(TimestampTz when, uint32 *generation)
+look_up_slot(TimestampTz when)
 {
 	uint64		interval = latency_store_interval_at(when);
 	LatencySlot *slot = &store->slots[interval % RING_SLOTS];
@@ -213,7 +224,25 @@ find_slot(TimestampTz when, uint32 *generation)
 		}
 	}
 
-	*generation = HIGH_HALF(owner);
+	recent.slot = slot;
+	recent.generation = HIGH_HALF(owner);
+	recent.start = latency_store_interval_start(interval);
+	recent.end = latency_store_interval_start(interval + 1);
+	return slot;
+}
+
+/*
+ * The same, by what was found last while its interval lasts.  If the clock was
+ * set, the slot may be another interval's by now; the generation keeps this
+ * backend from disturbing it.
+ */
+static pg_attribute_hot LatencySlot *
+find_slot(TimestampTz when, uint32 *generation)
+{
+	LatencySlot *slot = when >= recent.start && when < recent.end ?
+		recent.slot : look_up_slot(when);
+
+	*generation = recent.generation;
 	return slot;
 }
 
@@ -256,7 +285,7 @@ maximum(uint32 value, uint32 other)
 	return Max(value, other);
 }
 
-void
+pg_attribute_hot void
 latency_store_record(LatencyClass class, TimestampTz start, TimestampTz end)
 {
 	/* The clock may have been set back in between. */

@@ -87,13 +87,6 @@ static TimestampTz failed_message = 0;
 /* End of the statement that was recorded last */
 static TimestampTz last_end = 0;
 
-/* Background and parallel workers and walsenders serve no client statements. */
-bool
-latency_is_measured(void)
-{
-	return statement_latency_enabled && MyBackendType == B_BACKEND;
-}
-
 /* Only with an xid does a commit flush WAL, or wait for standbys. */
 static LatencyClass
 class_of_transaction(LatencyClass class)
@@ -122,7 +115,7 @@ settle_pending(TimestampTz next_message)
  * Is the transaction of the pending statement ending right now?  If so, what
  * is executed (deferred triggers, holdable cursors) is part of that statement.
  */
-bool
+pg_attribute_hot bool
 latency_pending_is_ending(void)
 {
 	if (pending.kind == PENDING_NOTHING ||
@@ -154,7 +147,7 @@ statement_message(bool is_planned)
 }
 
 /* The query is NULL for utility statements, which are not planned. */
-void
+pg_attribute_hot void
 latency_begin_statement(QueryDesc *query, LatencyClass class)
 {
 	TimestampTz start = statement_message(query != NULL);
@@ -173,7 +166,7 @@ latency_begin_statement(QueryDesc *query, LatencyClass class)
 	rolling_back_to_savepoint = false;
 }
 
-bool
+pg_attribute_hot bool
 latency_is_current(QueryDesc *query)
 {
 	return current.query == query;
@@ -216,7 +209,7 @@ make_pending(PendingKind kind, TimestampTz end)
  * The clock is read only if others of the same Query message may follow.  In a
  * pipeline, results are on their way only when the next message is read.
  */
-void
+pg_attribute_hot void
 latency_end_statement(void)
 {
 	bool		in_block = IsTransactionBlock();
@@ -294,6 +287,18 @@ latency_end_transaction_control(TransactionStmtKind kind, bool chain,
 	forget_current();
 }
 
+/*
+ * Without an xid nothing was flushed or waited for, and the transaction's end
+ * is now; pgstat_report_stat() takes the same reading of the clock for its own.
+ */
+static TimestampTz
+commit_end(void)
+{
+	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return GetCurrentTimestamp();
+	return GetCurrentTransactionStopTimestamp();
+}
+
 static void
 transaction_committed(void)
 {
@@ -305,8 +310,7 @@ transaction_committed(void)
 	}
 
 	if (pending.kind != PENDING_NOTHING)
-		record(class_of_transaction(pending.class), pending.start,
-			   GetCurrentTimestamp());
+		record(class_of_transaction(pending.class), pending.start, commit_end());
 	pending.kind = PENDING_NOTHING;
 	first_in_transaction = true;
 	forget_current();
@@ -364,7 +368,7 @@ transaction_aborted(void)
 }
 
 /* PRE events come before the flush, PARALLEL ones from workers. */
-static void
+static pg_attribute_hot void
 latency_xact_callback(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)

@@ -9,6 +9,7 @@
 #define STATEMENT_LATENCY_TRANSACTION_H
 
 #include "executor/execdesc.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 
 #include "statement_latency_store.h"
@@ -20,7 +21,13 @@
  */
 extern int	latency_nesting_level;
 
-extern bool latency_is_measured(void);
+/* Background and parallel workers and walsenders serve no client statements. */
+static inline bool
+latency_is_measured(void)
+{
+	return statement_latency_enabled && MyBackendType == B_BACKEND;
+}
+
 extern void latency_note_planning(void);
 extern void latency_begin_statement(QueryDesc *query, LatencyClass class);
 extern bool latency_is_current(QueryDesc *query);
