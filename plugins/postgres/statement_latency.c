@@ -62,7 +62,8 @@ static ProcessUtility_hook_type prev_ProcessUtility = NULL;
  * functions called while a message is parsed or bound; they have no portal, or
  * are executed while the pending statement's transaction ends.
  */
-static pg_attribute_hot pg_attribute_aligned(4096) bool
+static pg_attribute_hot pg_attribute_aligned(4096)
+bool
 is_client_statement(PlannedStmt *plan)
 {
 	return latency_nesting_level == 0 && latency_is_measured() &&

@@ -294,9 +294,8 @@ latency_end_transaction_control(TransactionStmtKind kind, bool chain,
 static TimestampTz
 commit_end(void)
 {
-	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return GetCurrentTimestamp();
-	return GetCurrentTransactionStopTimestamp();
+	return TransactionIdIsValid(GetTopTransactionIdIfAny()) ?
+		GetCurrentTimestamp() : GetCurrentTransactionStopTimestamp();
 }
 
 static void
