@@ -192,14 +192,14 @@ take_slot(LatencySlot *slot, uint64 owner, uint64 interval)
 }
 
 /*
- * Find the slot to record into, and the generation to record with: in `recent`.
+ * Have `recent` name the slot to record into, and the generation to record with.
  *
  * A slot that belongs to a later interval means either that this backend did
  * not run for a whole turn of the ring, or that the clock was set back.  A look
  * at the clock tells which: in the first case the record goes to the present
  * interval, in the second the slot is taken over like any other.
  */
-static LatencySlot *
+static void
 look_up_slot(TimestampTz when)
 {
 	uint64		interval = latency_store_interval_at(when);
@@ -228,22 +228,21 @@ look_up_slot(TimestampTz when)
 	recent.generation = HIGH_HALF(owner);
 	recent.start = latency_store_interval_start(interval);
 	recent.end = latency_store_interval_start(interval + 1);
-	return slot;
 }
 
 /*
- * The same, by what was found last while its interval lasts.  If the clock was
- * set, the slot may be another interval's by now; the generation keeps this
- * backend from disturbing it.
+ * What was found last is good while its interval lasts.  If the clock was set,
+ * the slot may be another interval's by now; the generation keeps this backend
+ * from disturbing it.
  */
 static pg_attribute_hot LatencySlot *
 find_slot(TimestampTz when, uint32 *generation)
 {
-	LatencySlot *slot = when >= recent.start && when < recent.end ?
-		recent.slot : look_up_slot(when);
+	if (when < recent.start || when >= recent.end)
+		look_up_slot(when);
 
 	*generation = recent.generation;
-	return slot;
+	return recent.slot;
 }
 
 /*
