@@ -1,5 +1,6 @@
 """The step runner: order, failure, time limit and wrong declarations."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -89,6 +90,46 @@ def test_a_step_for_root_fails_for_others(tmp_path, monkeypatch, user, result):
     assert outcome.counts.failed == (0 if result == "passed" else 1)
 
 
+# Each waits for the other's file: one by one, neither would end.
+MEET = "touch {here}/{own}; until test -e {here}/{other}; do sleep 0.05; done"
+
+
+def test_steps_run_side_by_side(tmp_path):
+    first = MEET.format(here=tmp_path, own="one", other="two")
+    second = MEET.format(here=tmp_path, own="two", other="one")
+    outcomes = run_all(tmp_path, ("first", first, 9, []), ("second", second, 9, []))
+    assert [outcome.result for outcome in outcomes.values()] == ["passed", "passed"]
+
+
+@pytest.mark.parametrize(("jobs", "alone"), [(1, False), (2, True)])
+def test_a_step_can_be_alone(tmp_path, jobs, alone):
+    # Fails when another one is at work while it is.
+    command = f"mkdir {tmp_path}/at-work; sleep 0.2; rmdir {tmp_path}/at-work"
+    texts = [
+        STEP.format(name=name, command=command, budget=9, needs=[])
+        + ("alone = true\n" if alone and name == "b" else "")
+        for name in ("a", "b", "c")[: 2 if alone else 3]
+    ]
+    (tmp_path / "steps.toml").write_text("".join(texts))
+    outcomes = run.run_steps(run.load_steps(tmp_path), "test", tmp_path / "logs", jobs)
+    assert {outcome.result for outcome in outcomes} == {"passed"}
+
+
+def test_nothing_overtakes_a_step_that_waits_to_be_alone(tmp_path):
+    a, b, c = declare(tmp_path, *((name, "true", 9, []) for name in "abc"))
+    b = dataclasses.replace(b, alone=True)
+    assert run._next([b, c], [a], 2) is None
+    assert run._next([b, c], [], 2) == b
+    assert run._next([c], [b], 2) is None
+
+
+def test_a_step_waits_for_what_it_needs(tmp_path):
+    command = f"sleep 0.2; touch {tmp_path}/made"
+    needing = f"test -e {tmp_path}/made"
+    outcomes = run_all(tmp_path, ("make", command, 9, []), ("use", needing, 9, ["make"]))
+    assert outcomes["use"].result == "passed"
+
+
 def test_failure_in_a_pipe_is_a_failure(tmp_path):
     assert run_all(tmp_path, ("pipe", "false | cat", 9, []))["pipe"].result == "failed"
 
@@ -146,7 +187,7 @@ def test_terminated_runner_ends_its_step(tmp_path):
 def test_last_line_sums_the_counts(tmp_path, capsys):
     outcomes = run_all(tmp_path, ("a", "echo 3 passed in 0.1s", 9, []), ("b", "false", 9, []))
     capsys.readouterr()
-    run.print_table(list(outcomes.values()))
+    run.print_table(list(outcomes.values()), 1.0)
     assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
 
 
@@ -170,8 +211,9 @@ def test_unknown_field(tmp_path):
 
 
 def test_budget_of_a_suite_is_bounded(tmp_path):
-    steps = declare(tmp_path, ("a", "true", 1800, []), ("b", "true", 91, []))
-    with pytest.raises(run.StepError, match="1891 s, over its 1890 s"):
+    bound = int(run.SUITES["test"])
+    steps = declare(tmp_path, ("a", "true", bound, []), ("b", "true", 91, []))
+    with pytest.raises(run.StepError, match=f"{bound + 91} s, over its {bound} s"):
         run.suite_steps(steps, "test")
 
 
