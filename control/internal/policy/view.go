@@ -1,0 +1,80 @@
+// Package policy holds what a policy sees and what it decides. Policies themselves are pure functions
+// of a View, in packages of their own below this one.
+package policy
+
+import (
+	"time"
+
+	"sluice.dev/control/internal/store"
+)
+
+// View is the part of a cluster that one policy sees in one period. A policy reads it and changes
+// nothing in it.
+type View struct {
+	// Now is the time since the controller started, by a clock that never jumps.
+	Now time.Duration
+	// WallClock is for policies that follow the time of day, and for nothing else: it may jump.
+	WallClock time.Time
+	Period    time.Duration
+	Targets   []Target
+	// Signals are the results of the policy's PromQL queries, by name.
+	Signals map[string]Signal
+}
+
+// Ref names an instance of a store in a cluster.
+type Ref struct {
+	Node     string
+	Store    string
+	Instance string
+}
+
+// String is the form "node/store/instance".
+func (r Ref) String() string {
+	return r.Node + "/" + r.Store + "/" + r.Instance
+}
+
+// Target is an instance that the policy decides about, and the tasks there that it may set.
+type Target struct {
+	Ref
+	Kind  store.Kind
+	Scope string
+	// Fresh says whether the snapshot is recent enough to act on. When it is false, Missing says why, and
+	// the snapshot is the last one that there was, if any.
+	Fresh       bool
+	Missing     string
+	Age         time.Duration
+	Description store.Description
+	Snapshot    store.Snapshot
+	NodeSignals NodeSignals
+	// Lease is the policy's own lease on this target's pace, nil if there is none.
+	Lease *store.Lease
+}
+
+// NodeSignals is the state of a node.
+type NodeSignals struct {
+	// CPUUsed is an exponential moving average, 0 to 1, over all processors.
+	CPUUsed float64
+	// CPUPressure, IOPressure and MemoryPressure are the shares of the last 10 s in which some task
+	// waited, 0 to 1; negative where the kernel does not tell.
+	CPUPressure, IOPressure, MemoryPressure float64
+	Devices                                 []DeviceSignals
+}
+
+// DeviceSignals is the state of a block device over the last second.
+type DeviceSignals struct {
+	Name                string
+	InFlight            float64
+	ReadBytesPerSecond  float64
+	WriteBytesPerSecond float64
+	// Utilisation is the share of time with at least one request in flight, 0 to 1.
+	Utilisation float64
+}
+
+// Signal is the result of a PromQL query: one number.
+type Signal struct {
+	Value float64
+	Age   time.Duration
+	// Fresh says whether it is recent enough to act on; Missing says why it is not.
+	Fresh   bool
+	Missing string
+}

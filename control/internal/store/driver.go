@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Order asks for a lease: a setting for the tasks of a kind, for a time.
+type Order struct {
+	Kind Kind
+	// Scope is a part of the store, such as a table; empty stands for all of it.
+	Scope   string
+	Setting Setting
+	// Owner names who gives the order. The same owner renews and replaces its own leases.
+	Owner      string
+	TimeToLive time.Duration
+	// Replace takes the lease over from another owner.
+	Replace bool
+}
+
+// Selection says which leases to end: those of an owner, of one kind and scope if Kind is not empty.
+type Selection struct {
+	Owner string
+	Kind  Kind
+	Scope string
+}
+
+// Driver speaks to one instance of a store. It is safe for concurrent use; every call ends with its
+// context. Errors are of type *Error.
+type Driver interface {
+	Describe(ctx context.Context) (Description, error)
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// Set gives, renews or replaces a lease, and returns it as the store keeps it.
+	Set(ctx context.Context, order Order) (Lease, error)
+	// Clear ends leases before their time and returns how many.
+	Clear(ctx context.Context, selection Selection) (int, error)
+	// Start starts a task now. Its setting may be empty: the task then runs at the store's own pace, and
+	// the order is no lease.
+	Start(ctx context.Context, order Order) error
+	Close() error
+}
+
+const (
+	maxOwnerBytes = 63
+	maxScopeBytes = 1024
+)
+
+// Validate says what is wrong with an order, whatever the store. An order to start may go without a
+// setting.
+func (o Order) Validate(starts bool) error {
+	if err := validateOwner(o.Owner); err != nil {
+		return err
+	}
+	if err := validateTarget(o.Kind, o.Scope); err != nil {
+		return err
+	}
+	if o.TimeToLive <= 0 {
+		return Invalidf("the time to live must be positive, not %v", o.TimeToLive)
+	}
+	if starts && o.Setting == (Setting{}) {
+		return nil
+	}
+	return o.Setting.Validate()
+}
+
+// Validate says what is wrong with a selection.
+func (s Selection) Validate() error {
+	if err := validateOwner(s.Owner); err != nil {
+		return err
+	}
+	if s.Kind == "" && s.Scope == "" {
+		return nil
+	}
+	return validateTarget(s.Kind, s.Scope)
+}
+
+func validateOwner(owner string) error {
+	if owner == "" {
+		return Invalidf("an order needs an owner").
+			WithHint("The owner names who gives it, and who may renew or end it.")
+	}
+	return ValidateText("owner", owner, maxOwnerBytes)
+}
+
+func validateTarget(kind Kind, scope string) error {
+	if !slices.Contains(Kinds(), kind) {
+		return Invalidf("the kind %q is not known", kind).WithHint("Known kinds: %v.", Kinds())
+	}
+	return ValidateText("scope", scope, maxScopeBytes)
+}
+
+// ValidateText refuses what no log, label or terminal should have to show.
+func ValidateText(name, text string, maxBytes int) error {
+	switch {
+	case len(text) > maxBytes:
+		return Invalidf("the %s is %d bytes long, at most %d are allowed", name, len(text), maxBytes)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return Invalidf("the %s %q is not printable text", name, text)
+	}
+	return nil
+}

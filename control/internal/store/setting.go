@@ -1,0 +1,105 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Setting is the value that an order gives to the tasks of a kind.
+type Setting struct {
+	Name SettingName
+	// Number is the value of settings that have one, in the unit that the name ends in.
+	Number float64
+	// Text is the value of settings that are a name, such as Tier.
+	Text string
+}
+
+// Aspect is what this setting competes for with others; empty for a name that is not known.
+func (s Setting) Aspect() Aspect {
+	return settingForms[s.Name].aspect
+}
+
+// HasNumber says whether settings of this name have a number as their value.
+func (n SettingName) HasNumber() bool {
+	return settingForms[n].value == numberValue
+}
+
+// HasText says whether settings of this name have a text as their value.
+func (n SettingName) HasText() bool {
+	return settingForms[n].value == textValue
+}
+
+// SettingNames lists every name, sorted.
+func SettingNames() []SettingName {
+	names := make([]SettingName, 0, len(settingForms))
+	for name := range settingForms {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Validate says what is wrong with a setting: an unknown name, a value that is missing, out of range
+// or not for this name.
+func (s Setting) Validate() error {
+	form, known := settingForms[s.Name]
+	switch {
+	case !known:
+		return Invalidf("the setting %q is not known", s.Name).
+			WithHint("Known settings: %s.", joinNames(SettingNames()))
+	case form.value != textValue && s.Text != "":
+		return Invalidf("%s takes no text, but has %q", s.Name, s.Text)
+	case form.value == textValue && s.Text == "":
+		return Invalidf("%s needs a name as its value", s.Name)
+	case form.value != numberValue && s.Number != 0:
+		return Invalidf("%s takes no number, but has %v", s.Name, s.Number)
+	case math.IsNaN(s.Number) || math.IsInf(s.Number, 0) || s.Number < form.least:
+		return Invalidf("%s must be a number of at least %v, not %v", s.Name, form.least, s.Number)
+	}
+	return nil
+}
+
+// String is the form that ParseSetting reads: "hold", "rate_bytes_per_second=6e+06", "tier=ssd".
+func (s Setting) String() string {
+	switch settingForms[s.Name].value {
+	case numberValue:
+		return fmt.Sprintf("%s=%s", s.Name, strconv.FormatFloat(s.Number, 'g', -1, 64))
+	case textValue:
+		return fmt.Sprintf("%s=%s", s.Name, s.Text)
+	default:
+		return string(s.Name)
+	}
+}
+
+// ParseSetting reads "name" or "name=value" and validates it.
+func ParseSetting(text string) (Setting, error) {
+	name, value, hasValue := strings.Cut(text, "=")
+	setting := Setting{Name: SettingName(name)}
+	switch {
+	case setting.Name.HasText():
+		setting.Text = value
+	case setting.Name.HasNumber():
+		number, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return Setting{}, Invalidf("%s needs a number, as in %s=1000000, not %q", name, name, value)
+		}
+		setting.Number = number
+	case hasValue:
+		return Setting{}, Invalidf("%s takes no value, but has %q", name, value)
+	}
+	if err := setting.Validate(); err != nil {
+		return Setting{}, err
+	}
+	return setting, nil
+}
+
+func joinNames(names []SettingName) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ", ")
+}
