@@ -1,0 +1,233 @@
+package localprotocol
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"sluice.dev/control/internal/store"
+)
+
+// ErrClosed is the error of calls on a Client that was closed.
+var ErrClosed = errors.New("the client is closed")
+
+// Client is the agent's half of the protocol: one connection, which is made when it is first needed
+// and made anew by the call after one that failed. It is safe for concurrent use; calls take turns.
+//
+// An error is an *Error if the plug-in answered with one or is of another major version; any other
+// means that there was no answer that could be understood. A call is never repeated by itself: the
+// plug-in may have obeyed it before the answer was lost.
+type Client struct {
+	socketPath string
+	// turn holds one token, which is the right to use the fields below.
+	turn       chan struct{}
+	closed     bool
+	connection net.Conn
+	reader     *bufio.Reader
+	lastID     uint64
+}
+
+// NewClient makes a client of the plug-in that serves a socket. Nothing is sent yet.
+func NewClient(socketPath string) *Client {
+	client := &Client{socketPath: socketPath, turn: make(chan struct{}, 1)}
+	client.turn <- struct{}{}
+	return client
+}
+
+// Describe asks what the store is.
+func (c *Client) Describe(ctx context.Context) (store.Description, error) {
+	result, err := call[describeResult](ctx, c, methodDescribe, ownDescribeParams())
+	if err != nil {
+		return store.Description{}, err
+	}
+	return result.description(), nil
+}
+
+// Snapshot asks for the state of the store. It counts as taken when the request was sent, so that it
+// never seems younger than it is.
+func (c *Client) Snapshot(ctx context.Context) (store.Snapshot, error) {
+	takenAt := time.Now()
+	result, err := call[snapshotResult](ctx, c, methodSnapshot, snapshotParams{})
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	return result.snapshot(takenAt), nil
+}
+
+// Set gives, renews or replaces a lease.
+func (c *Client) Set(ctx context.Context, order store.Order) (store.Lease, error) {
+	result, err := call[setResult](ctx, c, methodSet, newOrderParams(order))
+	if err != nil {
+		return store.Lease{}, err
+	}
+	return result.Lease.lease(), nil
+}
+
+// Clear ends leases before their time and returns how many.
+func (c *Client) Clear(ctx context.Context, selection store.Selection) (int, error) {
+	result, err := call[clearResult](ctx, c, methodClear, clearParams(selection))
+	return int(result.Cleared), err
+}
+
+// Start starts a task.
+func (c *Client) Start(ctx context.Context, order store.Order) error {
+	_, err := call[startResult](ctx, c, methodStart, newOrderParams(order))
+	return err
+}
+
+// Close waits for the call in progress and closes the connection. Calls fail with ErrClosed after it.
+func (c *Client) Close() error {
+	<-c.turn
+	defer func() { c.turn <- struct{}{} }()
+	c.closed = true
+	return c.disconnect()
+}
+
+func ownDescribeParams() describeParams {
+	return describeParams{ProtocolVersion: newVersion(CurrentVersion())}
+}
+
+// call takes its turn, connects if need be, and exchanges one request for one result.
+func call[Result any](ctx context.Context, c *Client, method string, params any) (Result, error) {
+	var result Result
+	select {
+	case <-ctx.Done():
+	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
+	}
+	// Nothing is sent for a context that has ended, also where it was this call's turn by then.
+	if err := ctx.Err(); err != nil {
+		return result, fmt.Errorf("%s: %w", method, err)
+	}
+	if err := c.connect(ctx); err != nil {
+		return result, fmt.Errorf("%s: %w", method, err)
+	}
+	text, err := c.exchange(ctx, method, params)
+	if err != nil {
+		return result, fmt.Errorf("%s: %w", method, err)
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		return result, fmt.Errorf("%s: the result cannot be read: %w", method, err)
+	}
+	return result, nil
+}
+
+// connect makes sure that there is a connection to a plug-in of the same major version. The plug-in
+// behind a new connection may be another one than before.
+func (c *Client) connect(ctx context.Context) error {
+	if c.closed {
+		return ErrClosed
+	}
+	if c.connection != nil {
+		return nil
+	}
+	var dialer net.Dialer
+	connection, err := dialer.DialContext(ctx, "unix", c.socketPath)
+	if err != nil {
+		return err
+	}
+	c.connection = connection
+	c.reader = bufio.NewReaderSize(connection, readBufferBytes)
+	if _, err := c.exchange(ctx, methodDescribe, ownDescribeParams()); err != nil {
+		return errors.Join(err, c.disconnect())
+	}
+	return nil
+}
+
+func (c *Client) disconnect() error {
+	if c.connection == nil {
+		return nil
+	}
+	err := c.connection.Close()
+	c.connection, c.reader = nil, nil
+	return err
+}
+
+// exchange sends a request and returns the result, valid by its schema. The connection is given up
+// unless what came back is a proper answer.
+func (c *Client) exchange(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	text, err := c.roundTrip(ctx, method, params)
+	var answered *Error
+	if errors.As(err, &answered) {
+		return nil, err
+	}
+	if err == nil {
+		err = checkResult(method, text)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.disconnect())
+	}
+	return text, nil
+}
+
+func (c *Client) roundTrip(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	c.lastID++
+	id := json.RawMessage(strconv.FormatUint(c.lastID, 10))
+	line, err := requestLine(id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.exchangeLines(ctx, line)
+	if err != nil {
+		return nil, err
+	}
+	return parseResponse(answer, id)
+}
+
+func requestLine(id json.RawMessage, method string, params any) ([]byte, error) {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(request{JSONRPC: jsonRPCVersion, ID: id, Method: method, Params: text})
+	if err != nil {
+		return nil, err
+	}
+	if len(line) > MaxLineBytes {
+		return nil, newError(NumberInvalid, fmt.Sprintf("the order takes %d bytes, a line holds %d", len(line), MaxLineBytes), "")
+	}
+	return append(line, '\n'), nil
+}
+
+// exchangeLines ends with its context, whose error it then returns.
+func (c *Client) exchangeLines(ctx context.Context, line []byte) ([]byte, error) {
+	connection := c.connection
+	stop := context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Unix(1, 0)) })
+	answer, err := c.writeAndRead(line)
+	// Once the context has ended the deadline may be in force, and the connection of no more use.
+	if !stop() {
+		return nil, ctx.Err()
+	}
+	return answer, err
+}
+
+func (c *Client) writeAndRead(line []byte) ([]byte, error) {
+	if _, err := c.connection.Write(line); err != nil {
+		return nil, err
+	}
+	answer, err := ReadLine(c.reader)
+	if err != nil {
+		return nil, fmt.Errorf("no answer: %w", err)
+	}
+	return answer, nil
+}
+
+// checkResult looks at a describe's version before its schema, which may be another one in another
+// version.
+func checkResult(method string, text json.RawMessage) error {
+	if method == methodDescribe {
+		plugin, readable := versionIn(text)
+		if readable && plugin.Major != CurrentVersion().Major {
+			return incompatible(plugin, CurrentVersion())
+		}
+	}
+	if err := Validate(method+"-result", text); err != nil {
+		return fmt.Errorf("the result does not keep to the protocol: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package localprotocol
+
+import (
+	"errors"
+	"strings"
+
+	"sluice.dev/control/internal/store"
+)
+
+// Number is the code of a JSON-RPC error.
+type Number int
+
+// The numbers of errors: those of JSON-RPC, of which NumberInvalid is store.CodeInvalid as well, and
+// one for each other store.Code.
+const (
+	NumberParse          Number = -32700
+	NumberRequest        Number = -32600
+	NumberMethodNotFound Number = -32601
+	NumberInvalid        Number = -32602
+	NumberInternal       Number = -32603
+	NumberUnsupported    Number = -32001
+	NumberConflict       Number = -32002
+	NumberRefused        Number = -32003
+	NumberNotFound       Number = -32004
+	NumberUnavailable    Number = -32005
+	NumberForbidden      Number = -32006
+	NumberIncompatible   Number = -32007
+)
+
+// Error is an error as a response carries it.
+type Error struct {
+	Number  Number     `json:"code"`
+	Message string     `json:"message"`
+	Data    *ErrorData `json:"data,omitempty"`
+}
+
+// ErrorData is what a response says of an error beyond JSON-RPC.
+type ErrorData struct {
+	Code store.Code `json:"code"`
+	Hint string     `json:"hint,omitempty"`
+}
+
+// maxErrorBytes bounds what an error repeats of the input that it is about.
+const maxErrorBytes = 1000
+
+func newError(number Number, message, hint string) *Error {
+	return &Error{
+		Number:  number,
+		Message: shorten(message),
+		Data:    &ErrorData{Code: number.Code(), Hint: hint},
+	}
+}
+
+func shorten(message string) string {
+	if len(message) <= maxErrorBytes {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxErrorBytes], "") + "..."
+}
+
+// Error gives the message and the hint, if there is one.
+func (e *Error) Error() string {
+	return e.StoreError().Error()
+}
+
+// StoreError is the error in the vocabulary of the drivers.
+func (e *Error) StoreError() *store.Error {
+	failure := store.Errorf(e.Number.Code(), "%s", e.Message)
+	if e.Data == nil || e.Data.Hint == "" {
+		return failure
+	}
+	return failure.WithHint("%s", e.Data.Hint)
+}
+
+// Code is the kind of failure that a number stands for. That a peer does not understand what was sent
+// makes it incompatible; a number that is not known stands for a failure inside the store.
+func (n Number) Code() store.Code {
+	switch n {
+	case NumberParse, NumberRequest, NumberIncompatible:
+		return store.CodeIncompatible
+	case NumberInvalid:
+		return store.CodeInvalid
+	case NumberMethodNotFound, NumberUnsupported:
+		return store.CodeUnsupported
+	case NumberConflict:
+		return store.CodeConflict
+	case NumberRefused:
+		return store.CodeRefused
+	case NumberNotFound:
+		return store.CodeNotFound
+	case NumberForbidden:
+		return store.CodeForbidden
+	default:
+		return store.CodeUnavailable
+	}
+}
+
+func numberOf(code store.Code) Number {
+	switch code {
+	case store.CodeInvalid:
+		return NumberInvalid
+	case store.CodeUnsupported:
+		return NumberUnsupported
+	case store.CodeConflict:
+		return NumberConflict
+	case store.CodeRefused:
+		return NumberRefused
+	case store.CodeNotFound:
+		return NumberNotFound
+	case store.CodeForbidden:
+		return NumberForbidden
+	case store.CodeIncompatible:
+		return NumberIncompatible
+	default:
+		return NumberUnavailable
+	}
+}
+
+// errorFrom makes an error of a handler fit for a response.
+func errorFrom(err error) *Error {
+	var failure *store.Error
+	if errors.As(err, &failure) {
+		return newError(numberOf(failure.Code), failure.Message, failure.Hint)
+	}
+	return newError(NumberInternal, err.Error(), "")
+}

@@ -1,0 +1,49 @@
+// Package localprotocol is the protocol between a store's plug-in and the agent of its node: JSON-RPC
+// 2.0 over a Unix socket, one object a line. Its messages are described by the JSON Schemas of
+// proto/local, of which folder schema holds a copy, and by docs/local-protocol.md.
+package localprotocol
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Version is a version of the protocol. Peers of different major versions refuse each other; a minor
+// version only adds members and words.
+type Version struct {
+	Major uint64
+	Minor uint64
+}
+
+// CurrentVersion is what this package speaks.
+func CurrentVersion() Version {
+	return Version{Major: 1, Minor: 0}
+}
+
+// String is the form "1.0".
+func (v Version) String() string {
+	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+}
+
+// incompatible names both versions, as both sides do when they refuse each other.
+func incompatible(plugin, client Version) *Error {
+	return newError(NumberIncompatible,
+		fmt.Sprintf("the plug-in speaks version %v of the local protocol, its client version %v", plugin, client),
+		"Install a plug-in and an agent whose protocols have the same major version.")
+}
+
+// versionIn reads the one member of describe's params and result that has the same place and form in
+// every version.
+func versionIn(text json.RawMessage) (Version, bool) {
+	var message struct {
+		ProtocolVersion struct {
+			Major *count `json:"major"`
+			Minor count  `json:"minor"`
+		} `json:"protocol_version"`
+	}
+	if json.Unmarshal(text, &message) != nil || message.ProtocolVersion.Major == nil {
+		return Version{}, false
+	}
+	found := version{Major: *message.ProtocolVersion.Major, Minor: message.ProtocolVersion.Minor}
+	return found.version(), true
+}
