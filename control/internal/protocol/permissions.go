@@ -1,0 +1,38 @@
+package protocol
+
+import (
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/security"
+)
+
+// Permissions are those of every method of the network contract, and of gRPC's health service, which
+// agents and controllers have beside it. Every role may read. Orders to an agent are for controllers and
+// operators, orders to a controller for operators.
+func Permissions() security.Permissions {
+	readers := security.Roles()
+	orderers := []security.Role{security.RoleController, security.RoleOperator}
+	operators := []security.Role{security.RoleOperator}
+	return security.Permissions{
+		grpc_health_v1.Health_Check_FullMethodName: readers,
+		grpc_health_v1.Health_List_FullMethodName:  readers,
+		grpc_health_v1.Health_Watch_FullMethodName: readers,
+
+		sluicev1.AgentService_Describe_FullMethodName:    readers,
+		sluicev1.AgentService_GetSnapshot_FullMethodName: readers,
+		sluicev1.AgentService_SetLease_FullMethodName:    orderers,
+		sluicev1.AgentService_ClearLeases_FullMethodName: orderers,
+		sluicev1.AgentService_StartTask_FullMethodName:   orderers,
+
+		sluicev1.ControllerService_GetCluster_FullMethodName:       readers,
+		sluicev1.ControllerService_ListDecisions_FullMethodName:    readers,
+		sluicev1.ControllerService_WatchDecisions_FullMethodName:   readers,
+		sluicev1.ControllerService_ListPolicies_FullMethodName:     readers,
+		sluicev1.ControllerService_PausePolicy_FullMethodName:      operators,
+		sluicev1.ControllerService_ResumePolicy_FullMethodName:     operators,
+		sluicev1.ControllerService_RelaySetLease_FullMethodName:    operators,
+		sluicev1.ControllerService_RelayClearLeases_FullMethodName: operators,
+		sluicev1.ControllerService_RelayStartTask_FullMethodName:   operators,
+	}
+}
