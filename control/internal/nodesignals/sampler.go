@@ -1,0 +1,110 @@
+// Package nodesignals samples the state of a node from procfs.
+//
+// What it sees is the kernel's: in a container, that of the whole machine, unless somebody has mounted
+// another procfs there.
+package nodesignals
+
+import (
+	"time"
+
+	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
+
+	"sluice.dev/control/internal/policy"
+)
+
+// leastElapsed is the shortest time that is measured over: the kernel counts processor time in steps
+// of 10 ms, so that less would be noise.
+const leastElapsed = 100 * time.Millisecond
+
+// Sampler turns the kernel's counters into signals. It is not safe for concurrent use.
+type Sampler struct {
+	procPath string
+	clock    func() time.Time
+
+	sampledAt time.Time
+	signals   policy.NodeSignals
+	cpu       cpuAverage
+	disks     map[string]blockdevice.IOStats
+}
+
+// New makes a Sampler of the procfs at a path, usually "/proc", and takes its first readings, with
+// which the first Sample is compared. The clock must be monotonic, as time.Now is.
+func New(procPath string, clock func() time.Time) *Sampler {
+	s := &Sampler{procPath: procPath, clock: clock, sampledAt: clock()}
+	s.read(0)
+	return s
+}
+
+// Sample returns the signals since the last call; it is made to be called once a second, but goes by
+// the time that has passed. What cannot be read is left out: pressure is negative, a device is missing,
+// and the processors count as fully used, so that nobody takes an unknown node for an idle one.
+func (s *Sampler) Sample() policy.NodeSignals {
+	now := s.clock()
+	if elapsed := now.Sub(s.sampledAt); elapsed >= leastElapsed {
+		s.sampledAt = now
+		s.read(elapsed)
+	}
+	return s.signals
+}
+
+// read takes new readings; it compares them with the last ones unless elapsed is 0.
+func (s *Sampler) read(elapsed time.Duration) {
+	s.signals = policy.NodeSignals{
+		CPUUsed:        s.readCPU(elapsed),
+		CPUPressure:    s.readPressure("cpu"),
+		IOPressure:     s.readPressure("io"),
+		MemoryPressure: s.readPressure("memory"),
+		Devices:        s.readDevices(elapsed),
+	}
+}
+
+func (s *Sampler) readCPU(elapsed time.Duration) float64 {
+	fs, err := procfs.NewFS(s.procPath)
+	if err != nil {
+		return s.cpu.forget()
+	}
+	stat, err := fs.Stat()
+	if err != nil {
+		return s.cpu.forget()
+	}
+	return s.cpu.add(stat.CPUTotal, elapsed)
+}
+
+// readPressure gives the share of the last 10 s in which some task waited, negative if the kernel does
+// not tell: it may be too old, or have it switched off.
+func (s *Sampler) readPressure(resource string) float64 {
+	const unknown = -1
+	fs, err := procfs.NewFS(s.procPath)
+	if err != nil {
+		return unknown
+	}
+	stats, err := fs.PSIStatsForResource(resource)
+	if err != nil || stats.Some == nil {
+		return unknown
+	}
+	share := stats.Some.Avg10 / 100
+	if !(share >= 0) { // also not a number
+		return unknown
+	}
+	return min(share, 1)
+}
+
+func (s *Sampler) readDevices(elapsed time.Duration) []policy.DeviceSignals {
+	before := s.disks
+	s.disks = nil
+	// Nothing is read from sysfs, which a container may not have.
+	fs, err := blockdevice.NewFS(s.procPath, s.procPath)
+	if err != nil {
+		return nil
+	}
+	stats, err := fs.ProcDiskstats()
+	if err != nil {
+		return nil
+	}
+	s.disks = wholeDisks(stats)
+	if elapsed == 0 {
+		return nil
+	}
+	return compareDisks(before, s.disks, elapsed)
+}
