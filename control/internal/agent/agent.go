@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"sluice.dev/control/internal/agent/discovery"
+	"sluice.dev/control/internal/agent/metrics"
+	"sluice.dev/control/internal/agent/stores"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/nodesignals"
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/systemd"
+	"sluice.dev/control/internal/version"
+)
+
+const (
+	// rescanPeriod is how often sockets are looked for even if the kernel notifies of none.
+	rescanPeriod = 5 * time.Second
+	// signalsPeriod is what the node's signals are defined by.
+	signalsPeriod = time.Second
+	// shutdownTime is how long calls that are under way may take once the agent is told to stop.
+	shutdownTime = 5 * time.Second
+	// metricsWriteTime ends connections of clients that do not read the metrics.
+	metricsWriteTime = 10 * time.Second
+	procPath         = "/proc"
+)
+
+// Agent is an agent that listens already. Serve makes it answer.
+type Agent struct {
+	config      Config
+	logger      *slog.Logger
+	credentials *security.Credentials
+	registry    *stores.Registry
+	signals     atomic.Pointer[policy.NodeSignals]
+
+	listener        net.Listener
+	metricsListener net.Listener
+	health          *health.Server
+	server          *grpc.Server
+	metricsServer   *http.Server
+}
+
+// Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
+// Leases stay in the stores.
+func Run(ctx context.Context, config Config, logger *slog.Logger) error {
+	agent, err := Open(ctx, config, logger)
+	if err != nil {
+		return err
+	}
+	return agent.Serve(ctx)
+}
+
+// Open loads the certificate and listens. Call Serve next, which closes both.
+func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, error) {
+	credentials, err := security.Open(config.TLS, config.Cluster, logger)
+	if err != nil {
+		return nil, err
+	}
+	agent := &Agent{config: config, logger: logger, credentials: credentials}
+	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx)); err != nil {
+		return nil, errors.Join(err, agent.close())
+	}
+	agent.assemble()
+	return agent, nil
+}
+
+// Address is where the network contract is served.
+func (a *Agent) Address() net.Addr {
+	return a.listener.Addr()
+}
+
+// MetricsAddress is where Prometheus finds /metrics.
+func (a *Agent) MetricsAddress() net.Addr {
+	return a.metricsListener.Addr()
+}
+
+func (a *Agent) checkIdentity() error {
+	want := security.Identity{Cluster: a.config.Cluster, Role: security.RoleAgent, Name: a.config.Node}
+	if is := a.credentials.Identity(); is != want {
+		return fmt.Errorf("the certificate %s is that of %s, not of %s: correct cluster and node, or give the agent a certificate of its own",
+			a.config.TLS.CertificateFile, is, want)
+	}
+	return nil
+}
+
+func (a *Agent) listen(ctx context.Context) error {
+	var err error
+	if a.listener, err = protocol.Listen(ctx, a.config.Listen); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if a.metricsListener, err = protocol.Listen(ctx, a.config.MetricsListen); err != nil {
+		return fmt.Errorf("metrics_listen: %w", err)
+	}
+	return nil
+}
+
+// close undoes Open for an agent that does not serve.
+func (a *Agent) close() error {
+	a.credentials.Close()
+	var problems []error
+	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
+		if listener != nil {
+			problems = append(problems, listener.Close())
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// assemble puts together what answers: the registry of the stores, and the two servers.
+func (a *Agent) assemble() {
+	exposed := metrics.New(metrics.Source{
+		Version: version.Number(), Now: time.Now,
+		States:            func() []*stores.State { return a.registry.States() },
+		NodeSignals:       a.nodeSignals,
+		CertificateExpiry: a.credentials.ExpiresAt,
+	})
+	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
+	a.signals.Store(&policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
+
+	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
+	outermost := grpc.UnaryInterceptor(audit{a.logger, exposed}.UnaryServerInterceptor)
+	a.server = grpc.NewServer(append(protocol.ServerOptions(a.credentials), outermost)...)
+	a.health = health.NewServer()
+	grpc_health_v1.RegisterHealthServer(a.server, a.health)
+	sluicev1.RegisterAgentServiceServer(a.server, &service{
+		node: a.config.Node, version: version.Number(), now: time.Now,
+		registry: a.registry, signals: a.nodeSignals,
+	})
+	routes := http.NewServeMux()
+	routes.Handle("GET /metrics", exposed.Handler())
+	a.metricsServer = a.credentials.HTTPServer(routes, true)
+	a.metricsServer.WriteTimeout = metricsWriteTime
+}
+
+func (a *Agent) nodeSignals() policy.NodeSignals {
+	return *a.signals.Load()
+}
+
+// Serve answers until its context ends. The stores are looked after until the last call has ended.
+func (a *Agent) Serve(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var loops sync.WaitGroup
+	found := make(chan struct{})
+	loops.Go(func() { a.discover(background, sync.OnceFunc(func() { close(found) })) })
+	loops.Go(func() { a.sampleSignals(background) })
+	<-found
+
+	failures := make(chan error, 2)
+	loops.Go(func() { failures <- a.server.Serve(a.listener) })
+	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
+	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
+	a.tell(systemd.Ready)
+	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
+		"address", a.Address().String(), "metrics_address", a.MetricsAddress().String())
+
+	var failure error
+	select {
+	case <-ctx.Done():
+	case failure = <-failures:
+	}
+	a.tell(systemd.Stopping)
+	a.shutDown()
+	stop()
+	loops.Wait()
+	a.registry.Wait()
+	a.credentials.Close()
+	a.logger.Info("the agent has stopped; leases stay in the stores until they end")
+	return failure
+}
+
+func (a *Agent) tell(state systemd.State) {
+	if err := systemd.Notify(state); err != nil {
+		a.logger.Warn("systemd was not told", "state", state, "error", err)
+	}
+}
+
+// shutDown takes no more calls, and waits for those that are under way, but not for ever.
+func (a *Agent) shutDown() {
+	a.health.Shutdown()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	force := context.AfterFunc(ctx, a.server.Stop)
+	a.server.GracefulStop()
+	force()
+	if err := a.metricsServer.Shutdown(ctx); err != nil {
+		a.logger.Warn("the metrics were still being read", "error", err)
+	}
+}
+
+// discover keeps the registry at what there is, and calls first once it has looked for the first time.
+func (a *Agent) discover(ctx context.Context, first func()) {
+	discovery.Watch(ctx, a.config.SocketDirectory, rescanPeriod, a.logger, func(sockets []discovery.Socket) {
+		a.registry.Update(ctx, sourcesOf(a.config.Postgres, sockets))
+		first()
+	})
+}
+
+func (a *Agent) sampleSignals(ctx context.Context) {
+	sampler := nodesignals.New(procPath, time.Now)
+	ticker := time.NewTicker(signalsPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			a.signals.Store(new(sampler.Sample()))
+		}
+	}
+}

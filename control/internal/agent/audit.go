@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"path"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"sluice.dev/control/internal/agent/metrics"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/store"
+)
+
+// maxLoggedBytes bounds a text of a caller in the log, which may be one that was refused for its length.
+const maxLoggedBytes = 256
+
+// audit logs and counts every order with its caller and its result, also those that are refused before
+// anybody has looked at them. It must see the error that the caller gets.
+type audit struct {
+	logger  *slog.Logger
+	metrics *metrics.Metrics
+}
+
+// orderRequest is what the requests of all orders have in common.
+type orderRequest interface {
+	GetRef() *sluicev1.StoreRef
+	GetKind() sluicev1.Kind
+	GetScope() string
+	GetOwner() string
+}
+
+// leaseRequest is what those have in common that can give a lease.
+type leaseRequest interface {
+	GetSetting() *sluicev1.Setting
+	GetTimeToLive() *durationpb.Duration
+	GetReplace() bool
+}
+
+// UnaryServerInterceptor is a grpc.UnaryServerInterceptor.
+func (a audit) UnaryServerInterceptor(
+	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (any, error) {
+	order, isOrder := request.(orderRequest)
+	if !isOrder {
+		return handler(ctx, request)
+	}
+	begun := time.Now()
+	answer, err := handler(ctx, request)
+	method, code := path.Base(info.FullMethod), status.Code(err).String()
+	a.metrics.OrderAnswered(method, code)
+	attributes := append(orderAttributes(order),
+		slog.String("method", method), slog.String("caller", callerOf(ctx)), slog.String("code", code),
+		slog.Float64("duration_seconds", time.Since(begun).Seconds()))
+	level := slog.LevelInfo
+	if err != nil {
+		level = slog.LevelWarn
+		attributes = append(attributes, slog.String("error", bounded(status.Convert(err).Message())))
+	}
+	a.logger.LogAttrs(ctx, level, "order", attributes...)
+	return answer, err
+}
+
+func callerOf(ctx context.Context) string {
+	caller, err := security.FromContext(ctx)
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	return caller.String()
+}
+
+func orderAttributes(order orderRequest) []slog.Attr {
+	attributes := []slog.Attr{
+		slog.String("store", bounded(order.GetRef().GetStore())),
+		slog.String("instance", bounded(order.GetRef().GetInstance())),
+		slog.String("kind", order.GetKind().String()),
+		slog.String("scope", bounded(order.GetScope())),
+		slog.String("owner", bounded(order.GetOwner())),
+	}
+	lease, givesLease := order.(leaseRequest)
+	if !givesLease {
+		return attributes
+	}
+	setting := store.Setting{
+		Name:   store.SettingName(lease.GetSetting().GetName()),
+		Number: lease.GetSetting().GetNumber(),
+		Text:   lease.GetSetting().GetText(),
+	}
+	return append(attributes,
+		slog.String("setting", bounded(setting.String())),
+		slog.Float64("time_to_live_seconds", lease.GetTimeToLive().AsDuration().Seconds()),
+		slog.Bool("replace", lease.GetReplace()))
+}
+
+func bounded(text string) string {
+	if len(text) <= maxLoggedBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLoggedBytes], "") + "..."
+}
