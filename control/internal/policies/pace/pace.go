@@ -1,0 +1,146 @@
+// Package pace holds what policies that steer a rate share: which snapshots are news, what the rate was
+// before, and how a rate becomes a decision.
+package pace
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"sluice.dev/control/internal/policies/parameters"
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
+)
+
+const (
+	// deadBandShare is how much a rate must differ from the one in force to be worth an order.
+	deadBandShare = 0.05
+	// sameSnapshotShare is the part of a period by which the age of one and the same snapshot may be
+	// told differently.
+	sameSnapshotShare = 0.25
+
+	keyTaken   = "pace_taken_seconds"
+	keyOrdered = "pace_ordered_bytes_per_second"
+)
+
+// FloorParameter declares the parameter of the lowest rate.
+func FloorParameter() parameters.Parameter {
+	return parameters.Parameter{
+		Name: "floor_bytes_per_second", Type: parameters.Number, Default: 1e6, Least: 1, Most: 1e12,
+		Meaning: "Lowest rate, and the one to begin with.",
+	}
+}
+
+// Copy is a memory that may be changed.
+func Copy(memory policy.Memory) policy.Memory {
+	if memory == nil {
+		return policy.Memory{}
+	}
+	return maps.Clone(memory)
+}
+
+// Taken is when a target's snapshot was taken, by the view's clock.
+func Taken(view policy.View, target policy.Target) time.Duration {
+	return view.Now - target.Age
+}
+
+// IsNews says whether the snapshot is newer than all before, and remembers it. A snapshot that comes
+// twice, or after a newer one, tells nothing.
+func IsNews(memory policy.Memory, view policy.View, target policy.Target) bool {
+	taken := Taken(view, target).Seconds()
+	last, isKnown := memory[keyTaken]
+	if isKnown && taken <= last+sameSnapshotShare*view.Period.Seconds() {
+		return false
+	}
+	memory[keyTaken] = taken
+	return true
+}
+
+// Ordered is the rate that was ordered last, 0 for a hold. Without a memory it is that of the lease, if
+// there is one: so a controller that takes over goes on where the last one stopped.
+func Ordered(memory policy.Memory, target policy.Target) (float64, bool) {
+	if ordered, isKnown := memory[keyOrdered]; isKnown {
+		return ordered, true
+	}
+	if target.Lease == nil {
+		return 0, false
+	}
+	switch target.Lease.Setting.Name {
+	case store.RateBytesPerSecond:
+		return target.Lease.Setting.Number, true
+	case store.Hold:
+		return 0, true
+	default:
+		return 0, false
+	}
+}
+
+// Forget drops the last order from the memory: the lease is to run out.
+func Forget(memory policy.Memory) {
+	delete(memory, keyOrdered)
+}
+
+// Steady gives back the rate in force if the next one hardly differs and the floor allows.
+func Steady(inForce, next, floor float64) float64 {
+	if inForce >= floor && math.Abs(next-inForce) < deadBandShare*inForce {
+		return inForce
+	}
+	return next
+}
+
+// Setting is a rate as a store takes it: whole bytes, and a hold for less than one.
+func Setting(bytesPerSecond float64) store.Setting {
+	if bytesPerSecond < 1 {
+		return store.Setting{Name: store.Hold}
+	}
+	return store.Setting{Name: store.RateBytesPerSecond, Number: math.Round(bytesPerSecond)}
+}
+
+// Order is the decision for a rate, and remembers it.
+func Order(memory policy.Memory, target policy.Target, bytesPerSecond float64, reason string, inputs map[string]float64) policy.Decision {
+	setting := Setting(bytesPerSecond)
+	memory[keyOrdered] = setting.Number
+	return policy.SettingFor(target, setting, reason, inputs)
+}
+
+// Repeat is the decision to go on as before, for a snapshot that is no news. The lease that it shows may
+// be an old one: only what was ordered counts.
+func Repeat(memory policy.Memory, target policy.Target) policy.Decision {
+	const reason = "no newer snapshot since the last decision"
+	if ordered, isKnown := memory[keyOrdered]; isKnown {
+		return policy.SettingFor(target, Setting(ordered), reason, nil)
+	}
+	return policy.Decision{
+		Target: target.Ref, Kind: target.Kind, Scope: target.Scope, Verdict: policy.Keep, Reason: reason,
+	}
+}
+
+// Unsupported says why a target's rate cannot be steered; empty if it can.
+func Unsupported(target policy.Target, mayHold bool) string {
+	needed := []store.SettingName{store.RateBytesPerSecond}
+	if mayHold {
+		needed = append(needed, store.Hold)
+	}
+	for _, name := range needed {
+		if !slices.Contains(capability(target).Settings, name) {
+			return fmt.Sprintf("the store cannot set %s of %s: give it another policy", name, target.Kind)
+		}
+	}
+	return ""
+}
+
+// CanStart says whether the store starts tasks of the target's kind by order.
+func CanStart(target policy.Target) bool {
+	return capability(target).CanStart
+}
+
+func capability(target policy.Target) store.Capability {
+	for _, offered := range target.Description.Capabilities {
+		if offered.Kind == target.Kind {
+			return offered
+		}
+	}
+	return store.Capability{}
+}

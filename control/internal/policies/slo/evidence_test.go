@@ -1,0 +1,90 @@
+package slo_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice.dev/control/internal/policies/slo"
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
+)
+
+func TestSignalInPlaceOfSnapshots(t *testing.T) {
+	built := made(t, map[string]any{"signal": "p99"})
+	l := loop{policy: built}
+	view := func(signals map[string]policy.Signal) policy.View {
+		l.now += time.Second
+		return policy.View{Now: l.now, Period: time.Second, Signals: signals}
+	}
+	fresh := map[string]policy.Signal{"p99": {Value: 0.9, Fresh: true}}
+	target := l.target(second{task: store.Running})
+	decision, memory := built.Decide(view(fresh), target, nil)
+	if rateOf(decision) != 0 {
+		t.Errorf("the rate is %v MB/s at 900 ms, want a hold", rateOf(decision))
+	}
+	old := map[string]policy.Signal{"p99": {Value: 0.001, Age: time.Second, Fresh: true}}
+	if decision, memory = built.Decide(view(old), target, memory); rateOf(decision) != 0 {
+		t.Errorf("the same result of the query, a second later, led to %v", decision.Setting)
+	}
+	for want, signals := range map[string]map[string]policy.Signal{
+		`no signal "p99"`:    nil,
+		"missing: no answer": {"p99": {Missing: "no answer"}},
+		"4.0 s old":          {"p99": {Value: 1, Fresh: true, Age: 4 * time.Second}},
+		"no latency":         {"p99": {Value: -1, Fresh: true}},
+	} {
+		if decision, _ := built.Decide(view(signals), target, memory); decision.Verdict != policy.Stop || !strings.Contains(decision.Reason, want) {
+			t.Errorf("got %s: %s, want stop: %s", decision.Verdict, decision.Reason, want)
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	for want, change := range map[string]func(*policy.Target){
+		"no answer":                        func(target *policy.Target) { target.Fresh, target.Missing = false, "no answer" },
+		"cannot set rate_bytes_per_second": func(target *policy.Target) { target.Description = store.Description{} },
+		"no latency of both requests":      func(target *policy.Target) { target.Snapshot.Latencies = nil },
+		"the last latency is 3.5 s old":    func(target *policy.Target) { target.Snapshot.Latencies[0].Age = 3500 * time.Millisecond },
+		"has reached its limit":            func(target *policy.Target) { target.Snapshot.Debts[0].Bytes = 100 * megabyte },
+	} {
+		l := loop{policy: made(t, nil)}
+		target := l.target(second{p99Milliseconds: 1, requests: 100, debtMegabytes: 1})
+		change(&target)
+		decision, _ := l.policy.Decide(policy.View{Now: time.Second, Period: time.Second}, target, nil)
+		if decision.Verdict != policy.Stop || decision.Setting != nil || !strings.Contains(decision.Reason, want) {
+			t.Errorf("got %s: %s, want stop: %s", decision.Verdict, decision.Reason, want)
+		}
+	}
+}
+
+func TestClassOfRequests(t *testing.T) {
+	l := loop{policy: made(t, map[string]any{"request_class": "read"})}
+	target := l.target(good(900))
+	target.Snapshot.Latencies = append(target.Snapshot.Latencies, store.Latency{
+		Class: "read", Interval: time.Second, Count: 100, P99: time.Millisecond,
+	})
+	decision, _ := l.policy.Decide(policy.View{Now: time.Second, Period: time.Second}, target, nil)
+	if rateOf(decision) != 1 || decision.Inputs["p99_seconds"] != 0.001 {
+		t.Errorf("got %+v, want the floor, by reads of 1 ms", decision)
+	}
+}
+
+func TestFloorAboveCeilingIsRefused(t *testing.T) {
+	_, err := slo.New(map[string]any{
+		"target_seconds": 1, "ceiling_bytes_per_second": 1e6, "floor_bytes_per_second": 2e6,
+	})
+	if err == nil || !strings.Contains(err.Error(), "Lower the floor") || store.CodeOf(err) != store.CodeInvalid {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDecideLeavesItsArgumentsAlone(t *testing.T) {
+	l := loop{policy: made(t, nil)}
+	l.decide(good(1))
+	before := maps.Clone(l.memory)
+	l.policy.Decide(policy.View{Now: time.Minute, Period: time.Second}, l.target(good(900)), l.memory)
+	if !maps.Equal(before, l.memory) {
+		t.Errorf("the memory has changed from %v to %v", before, l.memory)
+	}
+}
