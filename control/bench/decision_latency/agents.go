@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+
+	"sluice.dev/control/bench/authority"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
+)
+
+const (
+	// maxAgents is bounded by the addresses 127.1.0.0 to 127.1.255.255, less some.
+	maxAgents = 20_000
+	// firstAddress is 127.1.0.1: an agent's address says which one it is.
+	firstAddress = 127<<24 | 1<<16 | 1
+	storeName    = "simulated"
+	instanceName = "main"
+	bufferBytes  = 4 << 10
+)
+
+func nodeName(index int) string { return fmt.Sprintf("node-%05d", index) }
+
+func agentAddress(index, port int) string {
+	var octets [4]byte
+	binary.BigEndian.PutUint32(octets[:], uint32(firstAddress+index))
+	return netip.AddrPortFrom(netip.AddrFrom4(octets), uint16(port)).String()
+}
+
+// agentIndex is which agent is at an address.
+func agentIndex(address net.Addr) (int, error) {
+	parsed, err := netip.ParseAddrPort(address.String())
+	if err != nil {
+		return 0, fmt.Errorf("address of a connection: %w", err)
+	}
+	octets := parsed.Addr().Unmap().As4()
+	return int(binary.BigEndian.Uint32(octets[:])) - firstAddress, nil
+}
+
+// agentsPlan is what the process of the agents is told.
+type agentsPlan struct {
+	Count     int    `json:"count"`
+	Port      int    `json:"port"`
+	Directory string `json:"directory"`
+}
+
+// simulatedAgents serves all agents of a run.
+type simulatedAgents struct {
+	sluicev1.UnimplementedAgentServiceServer
+	startedAt time.Time
+	// tasks is how many each agent has.
+	tasks  int
+	agents []simulatedAgent
+}
+
+// simulatedAgent is a store whose tasks write at the rate of the lease, and whose latency rises with it.
+type simulatedAgent struct {
+	mutex sync.Mutex
+	lease *sluicev1.Lease
+	// until is when the lease ends.
+	until time.Time
+}
+
+// serveAgents serves the agents that the plan in a file asks for.
+func serveAgents(ctx context.Context, planFile string, tasks int) error {
+	text, err := os.ReadFile(planFile)
+	if err != nil {
+		return err
+	}
+	var plan agentsPlan
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return fmt.Errorf("%s: %w", planFile, err)
+	}
+	issuer, err := authority.New(clusterName)
+	if err != nil {
+		return err
+	}
+	if _, err := issuer.Write(plan.Directory, security.RoleController, controllerName); err != nil {
+		return err
+	}
+	if _, err := issuer.Write(plan.Directory, security.RoleViewer, viewerName); err != nil {
+		return err
+	}
+	certificates, err := agentCertificates(issuer, plan.Count)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp4", net.JoinHostPort("0.0.0.0", strconv.Itoa(plan.Port)))
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer(
+		grpc.Creds(credentials.NewTLS(agentTLS(issuer, certificates))),
+		grpc.UnaryInterceptor(protocol.UnaryServerInterceptor),
+		grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
+	)
+	sluicev1.RegisterAgentServiceServer(server, &simulatedAgents{
+		startedAt: time.Now(), tasks: tasks, agents: make([]simulatedAgent, plan.Count),
+	})
+	context.AfterFunc(ctx, server.Stop)
+	if err := os.WriteFile(filepath.Join(plan.Directory, readyFile), nil, 0o600); err != nil {
+		return err
+	}
+	return server.Serve(listener)
+}
+
+// agentTLS shows the certificate of the agent whose address was connected to.
+func agentTLS(issuer *authority.Authority, certificates []tls.Certificate) *tls.Config {
+	authorities := x509.NewCertPool()
+	authorities.AddCert(issuer.Certificate())
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authorities,
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			index, err := agentIndex(hello.Conn.LocalAddr())
+			if err != nil || index < 0 || index >= len(certificates) {
+				return nil, fmt.Errorf("no agent at %v: %w", hello.Conn.LocalAddr(), err)
+			}
+			return &certificates[index], nil
+		},
+	}
+}
+
+func (s *simulatedAgents) agent(ctx context.Context) (*simulatedAgent, int, error) {
+	caller, known := peer.FromContext(ctx)
+	if !known {
+		return nil, 0, store.Errorf(store.CodeForbidden, "there is no caller")
+	}
+	index, err := agentIndex(caller.LocalAddr)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &s.agents[index], index, nil
+}
+
+// GetSnapshot makes up the state of a store.
+func (s *simulatedAgents) GetSnapshot(
+	ctx context.Context, _ *sluicev1.GetSnapshotRequest,
+) (*sluicev1.GetSnapshotResponse, error) {
+	agent, index, err := s.agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	snapshot := s.snapshot(index, now)
+	agent.mutex.Lock()
+	if agent.lease != nil && agent.until.After(now) {
+		lease, err := wire.DecodeLease(agent.lease)
+		if err != nil {
+			agent.mutex.Unlock()
+			return nil, err
+		}
+		lease.TimeLeft = agent.until.Sub(now)
+		snapshot.Leases = []store.Lease{lease}
+	}
+	agent.mutex.Unlock()
+	return wire.EncodeNodeSnapshot(wire.NodeSnapshot{
+		Node: nodeName(index), Version: "simulated",
+		Signals: policy.NodeSignals{CPUUsed: 0.3, CPUPressure: 0.1, IOPressure: 0.2, MemoryPressure: 0,
+			Devices: []policy.DeviceSignals{{Name: "sda", InFlight: 3, WriteBytesPerSecond: 5e7, Utilisation: 0.6}}},
+		Descriptions: []store.Description{{
+			Store: storeName, Instance: instanceName, StoreVersion: "1", PluginVersion: "1",
+			MaxTimeToLive: time.Minute,
+			Capabilities: []store.Capability{{Kind: store.Compaction, CanStart: true,
+				Settings: []store.SettingName{store.RateBytesPerSecond, store.Hold}}},
+		}},
+		Instances: []wire.InstanceSnapshot{{
+			Ref: policy.Ref{Node: nodeName(index), Store: storeName, Instance: instanceName}, Snapshot: snapshot,
+		}},
+	}, now), nil
+}
+
+// snapshot has latency that goes up and down, for each agent at another time, so that rates change.
+func (s *simulatedAgents) snapshot(index int, now time.Time) store.Snapshot {
+	phase := now.Sub(s.startedAt).Seconds()/30 + float64(index)/7
+	p99 := time.Duration(float64(20*time.Millisecond) * (1 + 0.5*math.Sin(phase)))
+	snapshot := store.Snapshot{
+		TakenAt: now,
+		Debts:   []store.Debt{{Kind: store.Compaction, Bytes: 3e9, TriggerBytes: 1e9, LimitBytes: 1e10, Files: 40}},
+		Latencies: []store.Latency{
+			{Class: "read", Interval: time.Second, Count: 1000, Mean: p99 / 4, P50: p99 / 5, P99: p99, P999: 2 * p99, Max: 3 * p99},
+			{Class: "write", Interval: time.Second, Count: 1000, Mean: p99 / 4, P50: p99 / 5, P99: p99, P999: 2 * p99, Max: 3 * p99},
+		},
+		Figures: map[string]float64{"block_cache_hits_total": phase},
+	}
+	for i := range s.tasks {
+		snapshot.Tasks = append(snapshot.Tasks, store.Task{
+			ID: strconv.Itoa(i), Kind: store.Compaction, State: store.Running, Phase: "merge",
+			BytesDone: 1e8, BytesTotal: 1e9, RateBytesPerSecond: 1e7, Age: time.Minute,
+		})
+	}
+	return snapshot
+}
+
+// SetLease keeps a lease.
+func (s *simulatedAgents) SetLease(
+	ctx context.Context, request *sluicev1.SetLeaseRequest,
+) (*sluicev1.SetLeaseResponse, error) {
+	agent, index, err := s.agent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, order, err := wire.DecodeSetLease(nodeName(index), request)
+	if err != nil {
+		return nil, err
+	}
+	lease := wire.EncodeLease(store.Lease{
+		Kind: order.Kind, Scope: order.Scope, Setting: order.Setting, Owner: order.Owner, TimeLeft: order.TimeToLive,
+	})
+	agent.mutex.Lock()
+	agent.lease, agent.until = lease, time.Now().Add(order.TimeToLive)
+	agent.mutex.Unlock()
+	return &sluicev1.SetLeaseResponse{Lease: lease}, nil
+}
+
+// StartTask takes an order and does nothing: the tasks always run.
+func (s *simulatedAgents) StartTask(context.Context, *sluicev1.StartTaskRequest) (*sluicev1.StartTaskResponse, error) {
+	return &sluicev1.StartTaskResponse{}, nil
+}

@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"path"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/security"
+)
+
+// audit logs every order with its caller and its result, also those that are refused before anybody has
+// looked at them.
+type audit struct{ log *slog.Logger }
+
+// maxLoggedRequestBytes bounds a request in the log, which may be one that was refused for its length.
+const maxLoggedRequestBytes = 1024
+
+// UnaryServerInterceptor is a grpc.UnaryServerInterceptor.
+func (a audit) UnaryServerInterceptor(
+	ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler,
+) (any, error) {
+	response, err := handler(ctx, request)
+	if !isOrder(request) {
+		return response, err
+	}
+	level, caller := slog.LevelInfo, "unknown"
+	if identity, unknown := security.FromContext(ctx); unknown == nil {
+		caller = identity.String()
+	}
+	attributes := []slog.Attr{
+		slog.String("method", path.Base(info.FullMethod)), slog.String("caller", caller),
+		slog.String("code", status.Code(err).String()), slog.String("request", shown(request)),
+	}
+	if err != nil {
+		level = slog.LevelWarn
+		attributes = append(attributes, slog.String("error", err.Error()))
+	}
+	a.log.LogAttrs(ctx, level, "order", attributes...)
+	return response, err
+}
+
+func isOrder(request any) bool {
+	switch request.(type) {
+	case *sluicev1.PausePolicyRequest, *sluicev1.ResumePolicyRequest, *sluicev1.RelaySetLeaseRequest,
+		*sluicev1.RelayClearLeasesRequest, *sluicev1.RelayStartTaskRequest:
+		return true
+	}
+	return false
+}
+
+// shown is a request in protobuf's text form, which quotes what no log should have to show.
+func shown(request any) string {
+	message, isMessage := request.(interface{ String() string })
+	if !isMessage {
+		return ""
+	}
+	text := message.String()
+	return text[:min(len(text), maxLoggedRequestBytes)]
+}

@@ -1,0 +1,222 @@
+package controller
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice.dev/control/internal/policies"
+)
+
+const maxPort = 65535
+
+// check says what is wrong with a configuration that a schema cannot see.
+func (c Config) check() []finding {
+	return slices.Concat(
+		c.checkTimes(),
+		c.checkAddresses(),
+		c.checkAgents(),
+		c.checkServices(),
+		c.checkPolicies(),
+	)
+}
+
+func found(message, hint string, path ...string) finding {
+	return finding{path: path, message: message, hint: hint}
+}
+
+// checkTimes checks the invariants between the times; docs/controller.md derives them.
+func (c Config) checkTimes() []finding {
+	var findings []finding
+	period, timeout, lease := c.Period(), c.RequestTimeout(), c.LeaseTimeToLive()
+	if least := 2 * (period + timeout); lease < least {
+		findings = append(findings, found(
+			fmt.Sprintf("leases of %v would run out when one renewal is lost: "+
+				"2 * (period %v + request timeout %v) = %v is the least", lease, period, timeout, least),
+			fmt.Sprintf("Set it to %v or more, or shorten the period.", least.Seconds()),
+			"lease_time_to_live_seconds"))
+	}
+	if stale := c.Stale(); stale < period {
+		findings = append(findings, found(
+			fmt.Sprintf("%v is less than the period of %v, so that snapshots would be stale when they come", stale, period),
+			"Set it to three periods or so.", "stale_seconds"))
+	}
+	if c.Coordination == nil {
+		return findings
+	}
+	session := c.Coordination.Etcd.SessionTimeToLive()
+	if least := session + period + 2*timeout; lease < least {
+		findings = append(findings, found(
+			fmt.Sprintf("a standby would take over after leases have run out: session %v + period %v + "+
+				"2 * request timeout %v = %v is more than the leases' %v", session, period, timeout, least, lease),
+			fmt.Sprintf("Shorten it, or set lease_time_to_live_seconds to %v or more.", least.Seconds()),
+			"coordination", "etcd", "session_time_to_live_seconds"))
+	}
+	return findings
+}
+
+func (c Config) checkAddresses() []finding {
+	findings := slices.Concat(
+		checkPort(c.Listen, "listen"),
+		checkPort(c.Page.Listen, "page", "listen"),
+	)
+	if c.Listen == c.Page.Listen {
+		findings = append(findings, found(fmt.Sprintf("the page and the network contract cannot both be at %s", c.Listen),
+			"Give the page another port.", "page", "listen"))
+	}
+	return findings
+}
+
+func checkPort(address string, path ...string) []finding {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return []finding{found(err.Error(), "Write HOST:PORT.", path...)}
+	}
+	if number, err := strconv.Atoi(port); err != nil || number < 1 || number > maxPort {
+		return []finding{found(fmt.Sprintf("%s is no port", port), fmt.Sprintf("Ports are 1 to %d.", maxPort), path...)}
+	}
+	return nil
+}
+
+func (c Config) checkAgents() []finding {
+	var findings []finding
+	nodes, addresses := make(map[string]int), make(map[string]int)
+	for i, agent := range c.Agents {
+		index := strconv.Itoa(i)
+		findings = append(findings, checkPort(agent.Address, "agents", index, "address")...)
+		if host, _, _ := strings.Cut(agent.Address, ":"); host == "" {
+			findings = append(findings, found("the address has no host", "Write HOST:PORT.", "agents", index, "address"))
+		}
+		if first, twice := nodes[agent.Node]; twice {
+			findings = append(findings, found(fmt.Sprintf("the node %s is there already, as agents[%d]", agent.Node, first),
+				"Each node has one agent.", "agents", index, "node"))
+		}
+		if first, twice := addresses[agent.Address]; twice {
+			findings = append(findings, found(fmt.Sprintf("the address %s is that of agents[%d] already", agent.Address, first),
+				"Each agent has an address of its own.", "agents", index, "address"))
+		}
+		nodes[agent.Node], addresses[agent.Address] = i, i
+	}
+	return findings
+}
+
+// checkServices checks how other servers are reached.
+func (c Config) checkServices() []finding {
+	var findings []finding
+	if c.Prometheus != nil {
+		findings = append(findings, checkURL(c.Prometheus.URL, c.Prometheus.TLS, "prometheus", "url")...)
+	}
+	if c.Coordination == nil {
+		return findings
+	}
+	for i, endpoint := range c.Coordination.Etcd.Endpoints {
+		findings = append(findings, checkURL(endpoint, c.Coordination.Etcd.TLS,
+			"coordination", "etcd", "endpoints", strconv.Itoa(i))...)
+	}
+	return findings
+}
+
+// checkURL takes connections that are not encrypted on the machine itself alone.
+func checkURL(text string, tls *TLS, path ...string) []finding {
+	address, err := url.Parse(text)
+	switch {
+	case err != nil || address.Hostname() == "":
+		return []finding{found(fmt.Sprintf("%q is no URL of a server", text), "Write https://HOST:PORT.", path...)}
+	case address.User != nil:
+		return []finding{found("the URL holds a password", "Use a certificate: set tls.", path...)}
+	case address.Scheme == "http" && !isLoopback(address.Hostname()):
+		return []finding{found("this connection would not be encrypted",
+			"Use https and set tls; http is for servers on the same machine.", path...)}
+	case address.Scheme == "https" && tls == nil:
+		return []finding{found("a URL with https needs tls beside it",
+			"Set tls.certificate_file, tls.key_file and tls.ca_file.", path...)}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+func (c Config) checkPolicies() []finding {
+	nodes := make(map[string]bool, len(c.Agents))
+	for _, agent := range c.Agents {
+		nodes[agent.Node] = true
+	}
+	var findings []finding
+	for i, policy := range c.Policies {
+		at := []string{"policies", strconv.Itoa(i)}
+		findings = append(findings, policy.check(at)...)
+		findings = append(findings, c.checkUse(policy, nodes, at)...)
+		for j, earlier := range c.Policies[:i] {
+			findings = append(findings, conflict(policy, earlier, j, at)...)
+		}
+	}
+	return findings
+}
+
+// check says what is wrong with a policy in itself.
+func (p Policy) check(at []string) []finding {
+	if kinds := policies.Kinds(); !slices.Contains(kinds, p.Type) {
+		return []finding{found(fmt.Sprintf("%q is no type of policy", p.Type),
+			"Known types: "+strings.Join(kinds, ", "), append(at, "type")...)}
+	}
+	if _, err := policies.New(p.Type, p.Parameters); err != nil {
+		return []finding{found(err.Error(), "See docs/policies.", append(at, "parameters")...)}
+	}
+	return nil
+}
+
+// checkUse says what a policy refers to and the configuration does not have.
+func (c Config) checkUse(policy Policy, nodes map[string]bool, at []string) []finding {
+	var findings []finding
+	if len(policy.Signals) > 0 && c.Prometheus == nil {
+		findings = append(findings, found("signals need a Prometheus to take them from", "Set prometheus.url.",
+			append(at, "signals")...))
+	}
+	for i, node := range policy.Targets.Nodes {
+		if !nodes[node] {
+			findings = append(findings, found(fmt.Sprintf("the node %s is not among the agents", node),
+				"Add it to agents, or take it out here.", append(at, "targets", "nodes", strconv.Itoa(i))...))
+		}
+	}
+	return findings
+}
+
+// conflict says where two policies would decide about the same task.
+func conflict(policy, earlier Policy, earlierIndex int, at []string) []finding {
+	if policy.Name == earlier.Name {
+		return []finding{found(fmt.Sprintf("the name %s is that of policies[%d] already", policy.Name, earlierIndex),
+			"The name is the owner of the policy's leases: give each one of its own.", append(at, "name")...)}
+	}
+	if !policy.Targets.overlap(earlier.Targets) {
+		return nil
+	}
+	return []finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about %s %s",
+		policy.Name, earlier.Name, earlierIndex, policy.Targets.Store, policy.Targets.describe()),
+		"Set nodes, instances or scope so that one policy decides about each task.", append(at, "targets")...)}
+}
+
+// overlap says whether some task is selected by both.
+func (t Targets) overlap(other Targets) bool {
+	return t.Store == other.Store && t.Kind == other.Kind && t.Scope == other.Scope &&
+		shareName(t.Nodes, other.Nodes) && shareName(t.Instances, other.Instances)
+}
+
+func (t Targets) describe() string {
+	if t.Scope == "" {
+		return t.Kind
+	}
+	return fmt.Sprintf("%s of scope %q", t.Kind, t.Scope)
+}
+
+// shareName takes an empty list for all names.
+func shareName(a, b []string) bool {
+	return len(a) == 0 || len(b) == 0 ||
+		slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
+}

@@ -1,0 +1,141 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
+)
+
+// outcome is a decision on its way to the agent and into the log.
+type outcome struct {
+	policy   *activePolicy
+	node     *node
+	state    *targetState
+	lease    *store.Lease
+	decision policy.Decision
+	// order is what is to be written, nil for nothing.
+	order      *store.Order
+	wasWritten bool
+	problem    string
+}
+
+// decideAll asks every policy about every target, and says what to write.
+func (c *Controller) decideAll(signals signalsByPolicy) []outcome {
+	now := c.now()
+	outcomes := c.outcomes[:0]
+	for _, p := range c.policies {
+		view := policy.View{
+			Now: now.Sub(c.startedAt), WallClock: now, Period: c.config.Period(),
+			Targets: p.selectTargets(c.nodes, now, c.config.Stale()),
+			Signals: signals[p.config.Name],
+		}
+		stop := c.reasonToStop(p, view.Signals)
+		for _, target := range view.Targets {
+			outcomes = append(outcomes, c.decide(p, view, target, stop))
+		}
+		p.dropGone(c.periods)
+	}
+	c.outcomes = outcomes
+	return outcomes
+}
+
+// reasonToStop is why a policy may not decide about any target; empty if it may.
+func (c *Controller) reasonToStop(p *activePolicy, signals map[string]policy.Signal) string {
+	if by, paused := c.pausedBy(p.config.Name); paused {
+		p.forget()
+		return "the policy was paused by " + by
+	}
+	for name := range p.config.Signals {
+		if signal := signals[name]; !signal.Fresh {
+			return fmt.Sprintf("the signal %s is missing: %s", name, signal.Missing)
+		}
+	}
+	return ""
+}
+
+func (c *Controller) decide(p *activePolicy, view policy.View, target policy.Target, stop string) outcome {
+	state := p.keep(target.Ref, c.periods)
+	result := outcome{policy: p, node: c.nodesByName[target.Node], state: state, lease: target.Lease}
+	switch {
+	case stop != "":
+		result.decision = policy.StopFor(target, stop)
+	case !target.Fresh:
+		result.decision = policy.StopFor(target, target.Missing)
+	default:
+		result.decision, state.memory = p.decider.Decide(view, target, state.memory)
+		if err := checkDecision(target, result.decision); err != nil {
+			c.log.Error("a policy made a decision that cannot be", "policy", p.config.Name,
+				"target", target.Ref.String(), "error", err)
+			result.decision = policy.StopFor(target, "the policy made a decision that cannot be: "+err.Error())
+		}
+	}
+	result.order = c.orderFor(p, &result)
+	return result
+}
+
+// checkDecision refuses what a policy, and a script above all, should not have returned.
+func checkDecision(target policy.Target, decision policy.Decision) error {
+	switch {
+	case decision.Target != target.Ref || decision.Kind != target.Kind || decision.Scope != target.Scope:
+		return fmt.Errorf("it is about %s %s %q, not about %s %s %q", decision.Target, decision.Kind, decision.Scope,
+			target.Ref, target.Kind, target.Scope)
+	case decision.Verdict == policy.Stop && decision.Start:
+		return errors.New("the verdict stop starts no task")
+	case decision.Verdict == policy.Change && decision.Setting == nil && !decision.Start:
+		return errors.New("the verdict change needs a setting or a start")
+	case !slices.Contains([]policy.Verdict{policy.Change, policy.Keep, policy.Stop}, decision.Verdict):
+		return fmt.Errorf("the verdict %q is not known", decision.Verdict)
+	}
+	if decision.Setting == nil {
+		return nil
+	}
+	return decision.Setting.Validate()
+}
+
+// orderFor is what a decision needs to be written: a change and a start always, a keep to renew the lease
+// that there is, a stop never, since it lets the lease run out.
+func (c *Controller) orderFor(p *activePolicy, result *outcome) *store.Order {
+	decision := result.decision
+	order := &store.Order{
+		Kind: decision.Kind, Scope: decision.Scope, Owner: p.owner,
+		TimeToLive: c.config.LeaseTimeToLive(), Replace: p.config.Replace,
+	}
+	switch {
+	case decision.Verdict == policy.Stop, decision.Verdict == policy.Keep && result.lease == nil && !decision.Start:
+		return nil
+	case decision.Setting != nil:
+		order.Setting = *decision.Setting
+	case decision.Verdict == policy.Keep && !decision.Start:
+		order.Setting = result.lease.Setting
+	}
+	return order
+}
+
+// logOutcome logs a change for operators, and anything else for those who look for it.
+func (c *Controller) logOutcome(ctx context.Context, result *outcome) {
+	level := slog.LevelDebug
+	if result.decision.Verdict == policy.Change || result.problem != "" {
+		level = slog.LevelInfo
+	}
+	if !c.log.Enabled(ctx, level) {
+		return
+	}
+	attributes := []any{
+		"policy", result.policy.config.Name, "target", result.decision.Target.String(),
+		"kind", string(result.decision.Kind), "scope", result.decision.Scope,
+		"verdict", string(result.decision.Verdict), "reason", result.decision.Reason,
+		"written", result.wasWritten,
+	}
+	if result.decision.Setting != nil {
+		attributes = append(attributes, "setting", result.decision.Setting.String())
+	}
+	if result.problem != "" {
+		attributes = append(attributes, "problem", result.problem)
+	}
+	c.log.Log(ctx, level, "decision", attributes...)
+}

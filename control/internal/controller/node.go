@@ -1,0 +1,149 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/wire"
+)
+
+// agentConnection is the connection to one agent. It is kept, and connects again by itself when asked to.
+type agentConnection interface {
+	sluicev1.AgentServiceClient
+	State() connectivity.State
+	Close() error
+}
+
+// dialFunc makes a connection, and does not wait for it.
+type dialFunc func(Agent) (agentConnection, error)
+
+type grpcConnection struct {
+	sluicev1.AgentServiceClient
+	connection *grpc.ClientConn
+}
+
+func (g grpcConnection) State() connectivity.State { return g.connection.GetState() }
+func (g grpcConnection) Close() error              { return g.connection.Close() }
+
+// connectionBufferBytes is that of reads and of writes; the library's own 32 kB would be most of what ten
+// thousand connections take, and a snapshot is far smaller.
+const connectionBufferBytes = 4 << 10
+
+// streamWindowBytes is what an agent may send before it has to wait for the network: far above a snapshot.
+const streamWindowBytes = 1 << 20
+
+// dialAgents makes connections with the identity of this controller.
+func dialAgents(credentials *security.Credentials) dialFunc {
+	return func(agent Agent) (agentConnection, error) {
+		options := append(protocol.DialOptions(credentials, security.RoleAgent, agent.Node),
+			grpc.WithReadBufferSize(connectionBufferBytes),
+			grpc.WithWriteBufferSize(connectionBufferBytes),
+			// A window that is given is not adapted: the library would send a ping with every answer.
+			grpc.WithInitialWindowSize(streamWindowBytes),
+			grpc.WithInitialConnWindowSize(streamWindowBytes),
+			// An idle connection would be closed, and cost a handshake when an order is due.
+			grpc.WithIdleTimeout(0),
+		)
+		// The address is dialled as it is: looking names up is left to the dialler, at each attempt.
+		connection, err := grpc.NewClient("passthrough:///"+agent.Address, options...)
+		if err != nil {
+			return nil, fmt.Errorf("agent of node %s at %s: %w", agent.Node, agent.Address, err)
+		}
+		return grpcConnection{sluicev1.NewAgentServiceClient(connection), connection}, nil
+	}
+}
+
+// observation is an answer of an agent. It is never changed, only replaced.
+type observation struct {
+	message  *sluicev1.GetSnapshotResponse
+	snapshot wire.NodeSnapshot
+	// askedAt is before the request was sent.
+	askedAt time.Time
+}
+
+// nodeState is what is known of a node. It is never changed, only replaced.
+type nodeState struct {
+	// latest is the last answer that could be used, nil if there was none.
+	latest *observation
+	// problem is why the last request failed; empty if it did not.
+	problem string
+	// wasNotAsked says that there was no request, for want of time.
+	wasNotAsked bool
+}
+
+// node is a node of the cluster. Its state is safe for concurrent use.
+type node struct {
+	agent      Agent
+	connection agentConnection
+	state      atomic.Pointer[nodeState]
+}
+
+func newNode(agent Agent, dial dialFunc) (*node, error) {
+	connection, err := dial(agent)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{agent: agent, connection: connection}
+	n.state.Store(&nodeState{problem: "the agent has not been asked yet"})
+	return n, nil
+}
+
+var snapshotRequest = &sluicev1.GetSnapshotRequest{}
+
+// read asks the agent for its state.
+func (n *node) read(ctx context.Context, now func() time.Time) {
+	if ctx.Err() != nil {
+		n.skip("the time for reading was over before its turn")
+		return
+	}
+	latest, err := n.ask(ctx, now())
+	if err != nil {
+		n.state.Store(&nodeState{latest: n.state.Load().latest, problem: err.Error()})
+		return
+	}
+	n.state.Store(&nodeState{latest: latest})
+}
+
+func (n *node) ask(ctx context.Context, askedAt time.Time) (*observation, error) {
+	message, err := n.connection.GetSnapshot(ctx, snapshotRequest)
+	if err != nil {
+		return nil, fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err)
+	}
+	snapshot, err := wire.DecodeNodeSnapshot(n.agent.Node, message, askedAt)
+	if err != nil {
+		return nil, fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err)
+	}
+	return &observation{message: message, snapshot: snapshot, askedAt: askedAt}, nil
+}
+
+// skip notes that the agent was not asked.
+func (n *node) skip(reason string) {
+	n.state.Store(&nodeState{
+		latest: n.state.Load().latest, wasNotAsked: true,
+		problem: fmt.Sprintf("the agent at %s was not asked: %s", n.agent.Address, reason),
+	})
+}
+
+// answers says whether the last request was answered.
+func (n *node) answers() bool {
+	return n.state.Load().problem == ""
+}
+
+// countAnswering is how many agents answered when they were last asked.
+func (c *Controller) countAnswering() int {
+	count := 0
+	for _, node := range c.published.Load().nodes {
+		if node.answers() {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/store"
+)
+
+// relayTimeout bounds how long an operator waits for an agent that does not answer.
+const relayTimeout = 5 * time.Second
+
+// RelaySetLease passes a lease on to a node. A standby relays as the active controller does: an
+// operator's order is none of a policy's.
+func (s *service) RelaySetLease(
+	ctx context.Context, request *sluicev1.RelaySetLeaseRequest,
+) (*sluicev1.RelaySetLeaseResponse, error) {
+	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	response, err := node.connection.SetLease(ctx, request.GetRequest())
+	if err != nil {
+		return nil, err
+	}
+	return &sluicev1.RelaySetLeaseResponse{Response: response}, nil
+}
+
+// RelayClearLeases passes the end of leases on to a node.
+func (s *service) RelayClearLeases(
+	ctx context.Context, request *sluicev1.RelayClearLeasesRequest,
+) (*sluicev1.RelayClearLeasesResponse, error) {
+	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	response, err := node.connection.ClearLeases(ctx, request.GetRequest())
+	if err != nil {
+		return nil, err
+	}
+	return &sluicev1.RelayClearLeasesResponse{Response: response}, nil
+}
+
+// RelayStartTask passes the start of a task on to a node.
+func (s *service) RelayStartTask(
+	ctx context.Context, request *sluicev1.RelayStartTaskRequest,
+) (*sluicev1.RelayStartTaskResponse, error) {
+	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	response, err := node.connection.StartTask(ctx, request.GetRequest())
+	if err != nil {
+		return nil, err
+	}
+	return &sluicev1.RelayStartTaskResponse{Response: response}, nil
+}
+
+func (s *service) relay(ctx context.Context, name string) (*node, context.Context, context.CancelFunc, error) {
+	node := s.controller.published.Load().byName[name]
+	if node == nil {
+		return nil, nil, nil, store.Errorf(store.CodeNotFound, "there is no node %q", name).
+			WithHint("sluice get nodes lists them; a node is added under agents in the controller's configuration.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, relayTimeout)
+	return node, ctx, cancel, nil
+}

@@ -1,0 +1,194 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
+)
+
+// activePolicy is a policy at work. The loop alone uses it.
+type activePolicy struct {
+	config  Policy
+	decider policy.Policy
+	// owner is that of the policy's leases.
+	owner string
+	// nodes is nil for all nodes.
+	nodes   map[string]bool
+	targets map[policy.Ref]*targetState
+	// buffer is the space of the last period's view.
+	buffer []policy.Target
+}
+
+// targetState is what is kept of a target from period to period.
+type targetState struct {
+	memory policy.Memory
+	// written is the lease as the agent took it at writtenAt, nil if there is none.
+	written   *store.Lease
+	writtenAt time.Time
+	// seenIn is the period in which the target was last there.
+	seenIn uint64
+}
+
+func newActivePolicy(config Policy, decider policy.Policy) *activePolicy {
+	p := &activePolicy{
+		config: config, decider: decider, owner: "policy/" + config.Name,
+		targets: make(map[policy.Ref]*targetState),
+	}
+	if len(config.Targets.Nodes) > 0 {
+		p.nodes = make(map[string]bool, len(config.Targets.Nodes))
+		for _, name := range config.Targets.Nodes {
+			p.nodes[name] = true
+		}
+	}
+	return p
+}
+
+// forget drops the memory of every target, for it is of a time in which the policy did not decide.
+func (p *activePolicy) forget() {
+	clear(p.targets)
+}
+
+// selectTargets gives the targets of a policy as they are now. They are valid until the next call.
+func (p *activePolicy) selectTargets(nodes []*node, now time.Time, stale time.Duration) []policy.Target {
+	targets := p.buffer[:0]
+	for _, node := range nodes {
+		if p.nodes != nil && !p.nodes[node.agent.Node] {
+			continue
+		}
+		targets = p.appendTargets(targets, node, now, stale)
+	}
+	p.buffer = targets
+	return targets
+}
+
+// appendTargets adds the instances of a node: those that the last answer names, and those that the
+// configuration names for this node.
+func (p *activePolicy) appendTargets(
+	targets []policy.Target, node *node, now time.Time, stale time.Duration,
+) []policy.Target {
+	state := node.state.Load()
+	first := len(targets)
+	if state.latest != nil {
+		for _, instance := range state.latest.snapshot.Instances {
+			if p.selects(instance.Ref) {
+				targets = append(targets, p.target(node, state, instance, now, stale))
+			}
+		}
+	}
+	if p.nodes == nil {
+		return targets
+	}
+	for _, name := range p.config.Targets.Instances {
+		ref := policy.Ref{Node: node.agent.Node, Store: p.config.Targets.Store, Instance: name}
+		known := slices.ContainsFunc(targets[first:], func(target policy.Target) bool { return target.Ref == ref })
+		if !known {
+			targets = append(targets, p.missingTarget(ref, state))
+		}
+	}
+	return targets
+}
+
+func (p *activePolicy) selects(ref policy.Ref) bool {
+	names := p.config.Targets.Instances
+	return ref.Store == p.config.Targets.Store && (len(names) == 0 || slices.Contains(names, ref.Instance))
+}
+
+func (p *activePolicy) missingTarget(ref policy.Ref, state *nodeState) policy.Target {
+	target := policy.Target{
+		Ref: ref, Kind: store.Kind(p.config.Targets.Kind), Scope: p.config.Targets.Scope,
+		Missing: fmt.Sprintf("the agent of node %s knows no instance %s of %s", ref.Node, ref.Instance, ref.Store),
+	}
+	if state.problem != "" {
+		target.Missing = state.problem
+	}
+	return target
+}
+
+func (p *activePolicy) target(
+	node *node, state *nodeState, instance wire.InstanceSnapshot, now time.Time, stale time.Duration,
+) policy.Target {
+	target := policy.Target{
+		Ref: instance.Ref, Kind: store.Kind(p.config.Targets.Kind), Scope: p.config.Targets.Scope,
+		Age:         now.Sub(instance.Snapshot.TakenAt),
+		Description: descriptionOf(state.latest.snapshot.Descriptions, instance.Ref),
+		Snapshot:    instance.Snapshot,
+		NodeSignals: state.latest.snapshot.Signals,
+	}
+	target.Missing = whyNotFresh(node, state, target.Age, stale, instance.Problem)
+	target.Fresh = target.Missing == ""
+	target.Lease = p.leaseOn(target, now)
+	return target
+}
+
+// whyNotFresh is empty for a snapshot that may be acted on.
+func whyNotFresh(node *node, state *nodeState, age, stale time.Duration, problem string) string {
+	switch {
+	case state.problem != "":
+		return state.problem
+	case age <= stale:
+		return ""
+	case problem != "":
+		return fmt.Sprintf("the snapshot is %v old, more than %v: %s", age.Round(time.Millisecond), stale, problem)
+	default:
+		return fmt.Sprintf("the snapshot is %v old, more than %v, though the agent of node %s answers",
+			age.Round(time.Millisecond), stale, node.agent.Node)
+	}
+}
+
+func descriptionOf(descriptions []store.Description, ref policy.Ref) store.Description {
+	for _, description := range descriptions {
+		if description.Store == ref.Store && description.Instance == ref.Instance {
+			return description
+		}
+	}
+	return store.Description{}
+}
+
+// leaseOn is the policy's own lease on the pace of a target: the one that was written last, if that was
+// after the snapshot was taken, else the one in the snapshot.
+func (p *activePolicy) leaseOn(target policy.Target, now time.Time) *store.Lease {
+	known := p.targets[target.Ref]
+	if known != nil && known.written != nil && known.writtenAt.After(target.Snapshot.TakenAt) {
+		return remaining(*known.written, now.Sub(known.writtenAt))
+	}
+	for _, lease := range target.Snapshot.Leases {
+		if lease.Owner == p.owner && lease.Kind == target.Kind && lease.Scope == target.Scope &&
+			lease.Setting.Aspect() == store.AspectPace {
+			return remaining(lease, target.Age)
+		}
+	}
+	return nil
+}
+
+// remaining is a lease after a time; nil if it has run out.
+func remaining(lease store.Lease, elapsed time.Duration) *store.Lease {
+	lease.TimeLeft -= elapsed
+	if lease.TimeLeft <= 0 {
+		return nil
+	}
+	return &lease
+}
+
+// keep gives the state of a target, and notes that the target is there.
+func (p *activePolicy) keep(ref policy.Ref, period uint64) *targetState {
+	state := p.targets[ref]
+	if state == nil {
+		state = &targetState{}
+		p.targets[ref] = state
+	}
+	state.seenIn = period
+	return state
+}
+
+// dropGone forgets targets that are no longer there.
+func (p *activePolicy) dropGone(period uint64) {
+	for ref, state := range p.targets {
+		if state.seenIn != period {
+			delete(p.targets, ref)
+		}
+	}
+}

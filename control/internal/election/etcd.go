@@ -1,0 +1,204 @@
+package election
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"go.uber.org/zap"
+)
+
+// EtcdConfig says how to take part in an election in etcd.
+type EtcdConfig struct {
+	Endpoints []string
+	// TLS is nil for connections that are not encrypted.
+	TLS *tls.Config
+	// KeyPrefix is where the cluster's election is held.
+	KeyPrefix string
+	// Name is that of this controller.
+	Name string
+	// SessionTimeToLive is after what time without a renewal another controller takes over. Whole seconds,
+	// as etcd has it.
+	SessionTimeToLive time.Duration
+	// Now is a clock that never jumps: time.Now, except in tests.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+const (
+	// renewalsPerSession is how often a session is renewed in its time to live; the share of it that is
+	// the margin is as long as one of these steps.
+	renewalsPerSession = 4
+	// retryAfter is how long to wait after a failure before the next session is opened.
+	retryAfter = 500 * time.Millisecond
+	// farewellTimeout is for the message that a session is over.
+	farewellTimeout = 500 * time.Millisecond
+)
+
+type etcd struct {
+	config EtcdConfig
+	tenure *tenure
+}
+
+// NewEtcd is an election in etcd. The controller stops to act when the last renewal of its session that
+// succeeded was sent more than three quarters of the session's time to live ago; the last quarter is the
+// margin for orders in flight and for clocks that do not run at the same speed.
+func NewEtcd(config EtcdConfig) Elector {
+	margin := config.SessionTimeToLive / renewalsPerSession
+	return &etcd{config: config, tenure: newTenure(config.Now, config.SessionTimeToLive, margin)}
+}
+
+func (e *etcd) State() State {
+	return e.tenure.state()
+}
+
+func (e *etcd) Changed() <-chan struct{} {
+	return e.tenure.changed
+}
+
+// Run opens one session after the other, each over a connection of its own, so that nothing of a broken
+// one is left.
+func (e *etcd) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := e.takePart(ctx)
+		e.tenure.end(err)
+		if ctx.Err() != nil {
+			return
+		}
+		e.config.Log.Warn("no election at present", "error", err, "retry_after", retryAfter)
+		wait(ctx, retryAfter)
+	}
+}
+
+// takePart opens a session, runs for election in it, and holds what it wins until the session ends.
+func (e *etcd) takePart(ctx context.Context) error {
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints: e.config.Endpoints,
+		TLS:       e.config.TLS,
+		// The client's own log would go to standard error in a format of its own.
+		Logger: zap.NewNop(),
+	})
+	if err != nil {
+		return fmt.Errorf("connect to etcd at %v: %w", e.config.Endpoints, err)
+	}
+	lease, err := e.openSession(ctx, client)
+	if err != nil {
+		return errors.Join(err, client.Close())
+	}
+	sessionCtx, cancel := context.WithCancelCause(ctx)
+	finish := sync.OnceFunc(func() { e.closeSession(client, lease) })
+	// A campaign that is broken off talks to etcd with the client's own context, which only closing ends.
+	context.AfterFunc(sessionCtx, finish)
+	defer finish()
+	defer cancel(nil)
+	return e.holdSession(sessionCtx, cancel, client, lease)
+}
+
+// holdSession returns when the session is over, and says why it is.
+func (e *etcd) holdSession(
+	ctx context.Context, cancel context.CancelCauseFunc, client *clientv3.Client, lease clientv3.LeaseID,
+) error {
+	session, err := concurrency.NewSession(client, concurrency.WithLease(lease), concurrency.WithContext(ctx))
+	if err != nil {
+		return fmt.Errorf("open a session at etcd: %w", err)
+	}
+	go func() { cancel(e.renew(ctx, client, lease)) }()
+	go e.follow(ctx, concurrency.NewElection(session, e.config.KeyPrefix))
+
+	err = concurrency.NewElection(session, e.config.KeyPrefix).Campaign(ctx, e.config.Name)
+	if err != nil {
+		cancel(fmt.Errorf("run for election at etcd: %w", err))
+		return context.Cause(ctx)
+	}
+	e.tenure.elect()
+	e.config.Log.Info("this controller is now the active one")
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// openSession asks for the time to live as configured and takes no other: the time in which a standby
+// takes over depends on it.
+func (e *etcd) openSession(ctx context.Context, client *clientv3.Client) (clientv3.LeaseID, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.config.SessionTimeToLive)
+	defer cancel()
+	wanted := int64(e.config.SessionTimeToLive / time.Second)
+	sentAt := e.config.Now()
+	granted, err := client.Grant(ctx, wanted)
+	if err != nil {
+		return 0, fmt.Errorf("open a session at etcd %v: %w", e.config.Endpoints, err)
+	}
+	if granted.TTL != wanted {
+		return 0, fmt.Errorf("etcd grants sessions of %d s at least, not %d s: "+
+			"shorten its election timeout, or lengthen session_time_to_live_seconds", granted.TTL, wanted)
+	}
+	e.tenure.renewed(sentAt)
+	return granted.ID, nil
+}
+
+// closeSession stops to act, and then lets a standby take over at once instead of after the time to live.
+// If etcd does not hear of it, the session runs out.
+func (e *etcd) closeSession(client *clientv3.Client, lease clientv3.LeaseID) {
+	e.tenure.end(nil)
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
+	defer cancel()
+	if _, err := client.Revoke(ctx, lease); err != nil {
+		e.config.Log.Debug("the session is left to run out", "error", err)
+	}
+	if err := client.Close(); err != nil {
+		e.config.Log.Debug("the connection to etcd did not close", "error", err)
+	}
+}
+
+// renew keeps the session until ctx ends or the session may have ended, and says why it stopped.
+func (e *etcd) renew(ctx context.Context, client *clientv3.Client, lease clientv3.LeaseID) error {
+	step := e.config.SessionTimeToLive / renewalsPerSession
+	for {
+		wait(ctx, step)
+		err := e.renewOnce(ctx, client, lease, step)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && e.tenure.left() <= 0 {
+			return fmt.Errorf("the session at etcd was not renewed in time: %w", err)
+		}
+	}
+}
+
+func (e *etcd) renewOnce(
+	ctx context.Context, client *clientv3.Client, lease clientv3.LeaseID, timeout time.Duration,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	sentAt := e.config.Now()
+	if _, err := client.KeepAliveOnce(ctx, lease); err != nil {
+		return err
+	}
+	e.tenure.renewed(sentAt)
+	return nil
+}
+
+// follow notes who the active controller is until ctx ends.
+func (e *etcd) follow(ctx context.Context, election *concurrency.Election) {
+	for ctx.Err() == nil {
+		for answer := range election.Observe(ctx) {
+			e.tenure.follow(string(answer.Kvs[0].Value))
+		}
+		wait(ctx, retryAfter)
+	}
+}
+
+// wait returns after a time or when ctx ends.
+func wait(ctx context.Context, duration time.Duration) {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
