@@ -1,0 +1,39 @@
+// Command sluice is the agent, the controller and the command line of Sluice.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/term"
+
+	"sluice.dev/control/internal/cli"
+	"sluice.dev/control/internal/cli/contexts"
+	"sluice.dev/control/internal/version"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The second interruption ends the process, should the first one not do.
+	context.AfterFunc(ctx, stop)
+	return cli.Run(ctx, cli.Environment{
+		Stdin:            os.Stdin,
+		Stdout:           os.Stdout,
+		Stderr:           os.Stderr,
+		Getenv:           os.Getenv,
+		Now:              time.Now,
+		IsTerminal:       term.IsTerminal(int(os.Stdout.Fd())),
+		NewScreen:        tcell.NewScreen,
+		Version:          version.Number(),
+		SystemConfigPath: contexts.SystemPath,
+	}, os.Args[1:])
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCompletion(t *testing.T) {
+	w := newWorld(t)
+	for _, test := range []struct {
+		typed string
+		want  string
+	}{
+		{"get |", "nodes stores tasks leases debts latencies decisions"},
+		{"get --node |", "db1 db2 db3"},
+		{"get --store |", "postgres rocksdb"},
+		{"get --kind |", "compaction flush checkpoint log-placement cache"},
+		{"get --policy |", "idle nightly"},
+		{"get --output |", "table wide json yaml"},
+		{"get --context |", "db1 demo"},
+		{"get --node | --context db1", "db1"},
+		{"set |", "db1/postgres/main db1/rocksdb/orders db2/postgres/main"},
+		{"set db1/rocksdb/orders |", "compaction log-placement"},
+		{"set db1/rocksdb/orders compaction |", "concurrency= hold rate_bytes_per_second="},
+		{"set db1/rocksdb/orders log-placement |", "tier="},
+		{"set db1/rocksdb/orders compaction hold |", ""},
+		{"start db1/postgres/main |", "checkpoint"},
+		{"clear db1/postgres/main checkpoint |", ""},
+		{"policy show |", "idle nightly"},
+		{"policy pause nightly |", ""},
+		{"policy explain |", "fixed opportunistic script slo"},
+		{"config use |", "db1 demo"},
+		{"completion |", "bash zsh fish"},
+		{"watch |", "decisions tasks"},
+		{"get --node | --controller " + closedPort(t), ""},
+	} {
+		before, after, _ := strings.Cut(test.typed, "|")
+		arguments := append(strings.Fields("__complete "+after), strings.Fields(before)...)
+		got := w.run(t, append(arguments, "")...)
+		var words []string
+		for line := range strings.Lines(got.stdout) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if word != "" && !strings.HasPrefix(word, ":") {
+				words = append(words, word)
+			}
+		}
+		if strings.Join(words, " ") != test.want {
+			t.Errorf("%s: got %v, want %s", test.typed, words, test.want)
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	w := newWorld(t)
+	for shell, want := range map[string]string{
+		"bash": "__start_sluice", "zsh": "#compdef sluice", "fish": "complete -c sluice",
+	} {
+		if got := w.run(t, "completion", shell); got.code != exitOK || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: exit code %d, error %q", shell, got.code, got.stderr)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package top
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sluice.dev/control/internal/cli/listing"
+	"sluice.dev/control/internal/cli/quantity"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+)
+
+// span is a piece of a line in one style.
+type span struct {
+	text   string
+	tone   listing.Tone
+	strong bool
+}
+
+type line []span
+
+func (l line) text() string {
+	var text strings.Builder
+	for _, span := range l {
+		text.WriteString(span.text)
+	}
+	return strings.TrimRight(text.String(), " ")
+}
+
+// frame is what is to be seen at one moment.
+type frame []line
+
+// state is what is known of the cluster.
+type state struct {
+	// cluster is the last answer, nil if there was none; fetchedAt is when it came.
+	cluster   *sluicev1.GetClusterResponse
+	fetchedAt time.Time
+	// problem says why there is no newer one.
+	problem error
+}
+
+func (s state) age(now time.Time) time.Duration {
+	if s.cluster == nil {
+		return 0
+	}
+	return now.Sub(s.fetchedAt)
+}
+
+// render draws a state as the user wants to see it. A height of 0 stands for as many lines as there are.
+func render(state state, view view, width, height int, now time.Time) frame {
+	lines := frame{titleLine(state, now)}
+	if view.help {
+		lines = append(lines, helpLines()...)
+	} else {
+		panels := panelsOf(state.cluster, state.age(now))
+		lines = append(lines, panelLines(panels, view, height-2)...)
+	}
+	if height == 0 {
+		return lines
+	}
+	for len(lines) < height-1 {
+		lines = append(lines, line{})
+	}
+	return cut(append(lines[:max(0, height-1)], footLine(view)), width)
+}
+
+func titleLine(state state, now time.Time) line {
+	title := line{{text: "sluice top", strong: true}}
+	if state.cluster != nil {
+		title = append(title, span{text: clusterText(state.cluster)})
+	}
+	if state.problem != nil {
+		text := listing.Cell{Text: state.problem.Error()}.Shown()
+		if state.cluster != nil {
+			text = fmt.Sprintf("no answer for %s: %s", quantity.FormatDuration(state.age(now)), text)
+		}
+		return append(title, span{text: "  " + text, tone: listing.Bad})
+	}
+	return title
+}
+
+func clusterText(cluster *sluicev1.GetClusterResponse) string {
+	reachable := 0
+	for _, node := range cluster.GetNodes() {
+		if node.GetSnapshot() != nil && node.GetProblem() == "" {
+			reachable++
+		}
+	}
+	text := fmt.Sprintf("  cluster %s  %d of %d nodes answer", cluster.GetCluster(), reachable, len(cluster.GetNodes()))
+	if cluster.GetActiveController() != "" {
+		text += "  active controller " + cluster.GetActiveController()
+	}
+	if cluster.GetIsDryRun() {
+		text += "  dry run"
+	}
+	return text
+}
+
+// panelLines draws the panels below each other, in so many lines at most; under 1 stands for no bound.
+func panelLines(panels [panelCount]panel, view view, height int) []line {
+	var rows [panelCount][]row
+	for i, panel := range panels {
+		rows[i] = panel.arranged(view.orders[i], view.filter)
+	}
+	shown := allot(rows, view.focus, height)
+	gaps := height < 1 || height >= linesOf(shown)+panelCount-1
+	var lines []line
+	for i, panel := range panels {
+		if i > 0 && gaps {
+			lines = append(lines, line{})
+		}
+		lines = append(lines, panel.lines(rows[i], view, i, shown[i])...)
+	}
+	return lines
+}
+
+// linesOf is how many lines panels with so many rows take.
+func linesOf(shown [panelCount]int) int {
+	lines := panelCount
+	for _, rows := range shown {
+		lines += rows
+	}
+	return lines
+}
+
+// allot says how many rows of each panel there is room for: a row each in turn, as long as there are
+// rows and lines, the panel that has the keys first.
+func allot(rows [panelCount][]row, focus, height int) [panelCount]int {
+	var shown [panelCount]int
+	room := height - panelCount
+	for given := true; given; {
+		given = false
+		for i := range panelCount {
+			panel := (focus + i) % panelCount
+			if shown[panel] < len(rows[panel]) && (room > 0 || height < 1) {
+				shown[panel]++
+				room--
+				given = true
+			}
+		}
+	}
+	return shown
+}
+
+// lines draws one panel: its header, and a window of its rows that holds the selected one.
+func (p panel) lines(rows []row, view view, index, shown int) []line {
+	widths := p.widths(rows)
+	first := max(0, min(view.selected[index], len(rows)-1)-shown+1)
+	header := p.headerLine(widths)
+	if shown < len(rows) {
+		header = append(header, span{text: fmt.Sprintf("%d of %d shown", shown, len(rows)), tone: listing.Dim})
+	}
+	lines := []line{header}
+	for i, row := range rows[first : first+shown] {
+		selected := index == view.focus && first+i == view.selected[index]
+		lines = append(lines, row.line(widths, selected))
+	}
+	return lines
+}
+
+func (p panel) widths(rows []row) []int {
+	widths := make([]int, len(p.header))
+	for i, name := range p.header {
+		widths[i] = utf8.RuneCountInString(name)
+	}
+	for _, row := range rows {
+		for i, cell := range row.cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Shown()))
+		}
+	}
+	return widths
+}
+
+func (p panel) headerLine(widths []int) line {
+	header := line{{text: "  ", strong: true}}
+	for i, name := range p.header {
+		header = append(header, span{text: padded(name, widths[i]), strong: true})
+	}
+	return header
+}
+
+func (r row) line(widths []int, selected bool) line {
+	mark := "  "
+	if selected {
+		mark = "> "
+	}
+	drawn := line{{text: mark, strong: selected}}
+	for i, cell := range r.cells {
+		drawn = append(drawn, span{text: padded(cell.Shown(), widths[i]), tone: cell.Tone, strong: selected})
+	}
+	return drawn
+}
+
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text)+2)
+}
+
+// cut shortens the lines to a width.
+func cut(lines frame, width int) frame {
+	short := make(frame, len(lines))
+	for i, long := range lines {
+		room := width
+		for _, span := range long {
+			runes := []rune(span.text)
+			span.text = string(runes[:min(room, len(runes))])
+			room -= utf8.RuneCountInString(span.text)
+			short[i] = append(short[i], span)
+		}
+	}
+	return short
+}
+
+func helpLines() []line {
+	texts := []string{
+		"",
+		"Rates are in bytes per second, debt is work that was put off, TIME-LEFT is that of a lease.",
+		"",
+		"  tab, shift-tab     next, previous table",
+		"  up, down, k, j     previous, next row",
+		"  home, end          first, last row",
+		"  s                  sort the table by something else",
+		"  /                  show rows with a text alone; enter keeps it, escape drops it",
+		"  h, ?               this help",
+		"  q, ctrl-c          quit",
+	}
+	var lines []line
+	for _, text := range texts {
+		lines = append(lines, line{{text: text}})
+	}
+	return lines
+}
+
+func footLine(view view) line {
+	switch {
+	case view.editing:
+		return line{{text: "filter: " + view.filter + "_", strong: true}}
+	case view.help:
+		return line{{text: "h back  q quit", strong: true}}
+	}
+	order := panelsOf(nil, 0)[view.focus].orders[view.orders[view.focus]]
+	texts := []string{"q quit", "tab table", "arrows row", "s sort (" + order + ")", "/ filter", "h help"}
+	if view.filter != "" {
+		texts = slices.Insert(texts, 5, fmt.Sprintf("(%q)", view.filter))
+	}
+	return line{{text: strings.Join(texts, "  "), strong: true}}
+}
