@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -13,11 +11,17 @@ from pathlib import Path
 from sluice_dist.errors import DistError
 from sluice_dist.lock import only_one
 from sluice_dist.packages.content import lay_out, source_file
+from sluice_dist.packages.debhelper import (
+    MAINTAINER,
+    build_tree,
+    dated_version,
+    lint,
+    publish,
+)
 from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
 from sluice_dist.release import Release
 from sluice_dist.reproducible import folder_sha256, source_date_epoch
 
-MAINTAINER = "Sluice maintainers <maintainers@sluice.dev>"
 VARIANT_TITLES = {"patched": "with hook points", "stock": "as released"}
 VARIANT_DESCRIPTIONS = {
     "patched": (
@@ -63,12 +67,6 @@ def package_inputs(release: Release) -> list[Path]:
     return [*own, *scripts, *template_folders(release)]
 
 
-def debian_version(release: Release, epoch: int) -> str:
-    """Upstream's version and the build's time in UTC: a later build of a series is an upgrade."""
-    moment = datetime.fromtimestamp(epoch, UTC)
-    return f"{release.version}+sluice{moment:%Y%m%d%H%M%S}"
-
-
 def build_packages(
     release: Release, rebuild: bool = False, check: Callable[[list[Path]], None] | None = None
 ) -> list[Path]:
@@ -106,7 +104,7 @@ def _bring(
         lambda path: source_file(release, path),
         has_plugin(release),
     )
-    _build(tree, epoch, work / "build.log")
+    build_tree(tree, epoch, work / "build.log")
     shutil.rmtree(tree)
     built = [next(work.glob(f"{name}_*.deb")) for name in package_names(release)]
     check(built)
@@ -137,7 +135,7 @@ def template_values(release: Release, epoch: int) -> dict[str, str]:
         "STORE": release.store,
         "VERSION": release.version,
         "PREFIX": str(release.prefix),
-        "DEBIAN_VERSION": debian_version(release, epoch),
+        "DEBIAN_VERSION": dated_version(release.version, epoch),
         "MAINTAINER": MAINTAINER,
         "DATE": format_datetime(moment),
         "SOURCE": f"{release.upstream.archive} (sha256 {release.upstream.sha256})",
@@ -157,39 +155,3 @@ def changes(release: Release) -> str:
     for patch in release.series:
         text += f"\n  * Patch: {patch.name}"
     return text
-
-
-def publish(package: Path, folder: Path) -> Path:
-    """Move the package to `folder`, where it takes the place of every other build of its name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = package.name.partition("_")[0]
-    for earlier in folder.glob(f"{name}_*.deb"):
-        earlier.unlink()
-    return package.replace(folder / package.name)
-
-
-def _build(tree: Path, epoch: int, log: Path) -> None:
-    command = ["dpkg-buildpackage", "--build=binary", "--no-sign", "--no-check-builddeps"]
-    # -j1: what the threads of dh_* write first must not decide the bytes.
-    command += ["--jobs=1"]
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "LC_ALL": "C.UTF-8"}
-    with log.open("w") as output:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, stdout=output, stderr=output, check=False
-        )
-    if done.returncode != 0:
-        tail = "\n".join(f"  {line}" for line in log.read_text().splitlines()[-15:])
-        raise DistError(f"dpkg-buildpackage failed:\n{tail}", f"read {log}")
-
-
-def lint(packages: list[Path]) -> None:
-    """Run lintian; raises DistError with what it says if that is a warning or an error."""
-    command = ["lintian", "--fail-on", "error,warning", "--no-tag-display-limit"]
-    done = subprocess.run(
-        [*command, *map(str, packages)], text=True, capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        raise DistError(
-            f"lintian is not content:\n{done.stdout.strip() or done.stderr.strip()}",
-            "correct the templates; an override needs its reason as a comment",
-        )
