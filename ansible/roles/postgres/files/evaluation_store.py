@@ -34,11 +34,14 @@ TimeoutStopSec=1s
 """
 
 HBA = """local all postgres peer
+local all sluice_agent peer map=sluice
 local all all scram-sha-256
 host all all samenet scram-sha-256
 """
-# The controller gives orders; the load generator ends its load with a checkpoint.
+IDENT = "sluice sluice sluice_agent\n"
+# Agent and controller give orders; the load generator ends its load with a checkpoint.
 ROLES = {
+    "sluice_agent": "LOGIN IN ROLE pg_checkpoint, pg_monitor",
     "sluice_controller": "LOGIN IN ROLE pg_checkpoint, pg_monitor",
     "ycsb": "LOGIN IN ROLE pg_checkpoint",
 }
@@ -145,6 +148,7 @@ def prepare_data(store: Store) -> bool:
     UNIT_DATA.symlink_to(store.data)
     (store.data / "postgresql.conf").write_text(configuration(store))
     (store.data / "pg_hba.conf").write_text(HBA)
+    (store.data / "pg_ident.conf").write_text(IDENT)
     return from_copy
 
 
@@ -156,10 +160,13 @@ def write_back(store: Store) -> None:
 def make_objects(store: Store) -> None:
     """Roles, database and extension, on a new data directory."""
     for role, attributes in ROLES.items():
-        sql(store, f"CREATE ROLE {role} {attributes} PASSWORD '{store.order['passwords'][role]}'")
+        password = store.order["passwords"].get(role)
+        secret = f" PASSWORD '{password}'" if password else ""
+        sql(store, f"CREATE ROLE {role} {attributes}{secret}")
     sql(store, "CREATE DATABASE ycsb OWNER ycsb")
     if store.is_patched:
         sql(store, "CREATE EXTENSION sluice")
+        sql(store, "ALTER ROLE sluice_agent SET sluice.statement_latency = off")
 
 
 def read_state() -> Store:

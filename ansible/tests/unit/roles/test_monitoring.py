@@ -1,0 +1,70 @@
+"""Alert rules and dashboard: tests pass, and what they ask for is what the programs export."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROLE = Path(__file__).parents[3] / "roles" / "monitoring"
+CONTROL = ROLE.parents[2] / "control"
+METRIC = re.compile(r"sluice_[a-z0-9_]+")
+# What client libraries add to the name of a histogram.
+SUFFIX = re.compile(r"_(bucket|sum|count)$")
+
+
+def promtool(*arguments: str | Path) -> str:
+    assert shutil.which("promtool"), "promtool is missing: run build/bootstrap"
+    command = ["promtool", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROLE / "tests", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def dashboard_expressions() -> list[str]:
+    dashboard = json.loads((ROLE / "files" / "dashboard.json").read_text())
+    panels = [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    return [target["expr"] for panel in panels for target in panel["targets"]]
+
+
+def rules() -> list[dict]:
+    groups = yaml.safe_load((ROLE / "files" / "rules.yml").read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def exported() -> set[str]:
+    sources = [file for file in CONTROL.rglob("*.go") if not file.name.endswith("_test.go")]
+    return {name for file in sources for name in METRIC.findall(file.read_text())}
+
+
+def test_rules_do_what_their_tests_say():
+    assert "SUCCESS" in promtool("test", "rules", "rules_test.yml")
+
+
+def test_each_alert_has_a_test_that_fires():
+    tests = yaml.safe_load((ROLE / "tests" / "rules_test.yml").read_text())["tests"]
+    cases = [case for test in tests for case in test["alert_rule_test"]]
+    fired = {case["alertname"] for case in cases if case["exp_alerts"]}
+    quiet = {case["alertname"] for case in cases if not case["exp_alerts"]}
+    alerts = {rule["alert"] for rule in rules()}
+    assert fired == alerts
+    assert quiet == alerts
+
+
+def test_expressions_of_the_dashboard_are_valid(tmp_path):
+    expressions = [text.replace("$__rate_interval", "1m") for text in dashboard_expressions()]
+    entries = [
+        {"record": f"expression:{number}", "expr": text} for number, text in enumerate(expressions)
+    ]
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": entries}]}))
+    assert f"{len(entries)} rules found" in promtool("check", "rules", file)
+
+
+@pytest.mark.parametrize("expression", [*dashboard_expressions(), *(r["expr"] for r in rules())])
+def test_metrics_are_those_that_are_exported(expression):
+    asked = {SUFFIX.sub("", name) for name in METRIC.findall(expression)}
+    assert asked <= exported()
