@@ -38,7 +38,8 @@ def slowness(planned: dict[str, Any]) -> float:
     """How much slower requests of a cell are during checkpoints; what the tests look for."""
     arm = planned["factors"].get("arm")
     if arm is not None:
-        return {"stock 0.1": 60.0, "stock 0.9": 25.0, "stock, tuned": 20.0, "sluice": 3.0}[arm]
+        stock = {"stock 0.1": 60.0, "stock 0.9": 25.0, "stock, tuned": 20.0}
+        return stock.get(arm, 3.0)
     settings = planned["settings"]
     small = str(settings["max_wal_size"]) in {"128MB", "32MB"}
     return (8.0 if small else 4.0) * (1.2 - float(settings["checkpoint_completion_target"]))
@@ -57,6 +58,7 @@ def write_raw(
     _write_log_file(raw, origin, checkpoints, planned, random)
     _write_timeline(raw, origin, planned)
     _write_samples(raw, origin, planned, random)
+    _write_control(raw, origin, planned)
     documents = {
         "run.json": {
             "started_at": utc(origin - 12),
@@ -168,3 +170,22 @@ def _write_samples(raw: Path, origin: float, planned: dict, random: np.random.Ge
         rows.append(f"{origin + second:.3f},cpu,user_seconds,{second * 0.8 + random.random():.3f}")
     (raw / "samples").mkdir()
     (raw / "samples" / "host.csv").write_text("\n".join(rows) + "\n")
+
+
+def _write_control(raw: Path, origin: float, planned: dict[str, Any]) -> None:
+    lines = []
+    for number, policy in enumerate(planned.get("policies", [])):
+        decision = {"policy": policy["name"], "reason": "synthetic", "made_at": utc(origin + 3)}
+        setting = {"name": "rate_bytes_per_second", "number": 5e6}
+        lines.append(decision | {"verdict": "VERDICT_CHANGE", "setting": setting})
+        lines.append(decision | {"verdict": "VERDICT_KEEP", "setting": setting})
+        lines.append(decision | {"verdict": "VERDICT_STOP", "sequence": str(number)})
+    if lines:
+        text = "".join(json.dumps({"decision": line}) + "\n" for line in lines)
+        (raw / "decisions.jsonl").write_text(text)
+    faults = [
+        {"name": fault["name"], "epoch_seconds": origin + fault["at_seconds"]}
+        for fault in planned.get("faults", [])
+    ]
+    if faults:
+        (raw / "faults.jsonl").write_text("".join(json.dumps(line) + "\n" for line in faults))

@@ -133,3 +133,10 @@ def test_unknown_experiment_and_profile_name_what_there_is(experiments):
         load("nothing", EXPERIMENTS)
     with pytest.raises(EvaluationError, match="smoke, small"):
         experiments["postgres-checkpoint"].profile("huge")
+
+
+def test_an_even_load_must_be_declared(tmp_path):
+    document = yaml.safe_load((EXPERIMENTS / "postgres-slo.yml").read_text())
+    del document["profiles"]["small"]["load"]["even"]
+    with pytest.raises(EvaluationError, match="a level has even_load"):
+        load(write(tmp_path, document))

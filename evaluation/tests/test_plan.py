@@ -6,7 +6,8 @@ import pytest
 from conftest import run_everything
 from sluice_evaluation import assemble, freeze, records
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.plan import find_run, make_plan
+from sluice_evaluation.experiment import MEASURE
+from sluice_evaluation.plan import NOTHING_DONE, Stage, find_run, make_plan, planned_run
 from synthetic import write_raw
 
 
@@ -167,3 +168,37 @@ def test_a_tuning_cell_that_failed_does_not_block(burst, tmp_path, monkeypatch):
 def test_a_run_that_the_plan_lacks_is_an_error(checkpoint, tmp_path):
     with pytest.raises(EvaluationError, match="no run 9"):
         find_run(make_plan(checkpoint, "smoke", [], tmp_path), "wal128_ct0.5_a_t10_throttle", 9)
+
+
+@pytest.fixture
+def measured(experiments):
+    """The runs of postgres-slo by arm and load."""
+    chosen = experiments["postgres-slo"]
+    stage = Stage(
+        chosen,
+        "small",
+        MEASURE,
+        NOTHING_DONE,
+        {"choices": [{"per": {"device": "throttle"}, "settings": {}}]},
+    )
+    cells = chosen.cells("small", MEASURE)
+    return {(c.factors["arm"], c.factors["load"]): planned_run(stage, c, 1, 1) for c in cells}
+
+
+def test_policies_have_the_figures_of_the_device(measured):
+    (policy,) = measured["opportunistic", "bursts"]["policies"]
+    assert policy["parameters"]["ceiling_bytes_per_second"] == 5200000
+    assert policy["parameters"]["device"] == "{measured_device}"
+    assert "policies" not in measured["stock, tuned", "bursts"]
+
+
+def test_an_even_load_has_no_bursts(measured):
+    run = measured["slo", "even"]
+    assert run["windows"] == []
+    assert run["clients"][0]["schedule"] == "141s:460"
+    assert measured["slo", "bursts"]["windows"]
+
+
+def test_faults_are_planned_within_the_normal_phase(measured):
+    (fault,) = measured["slo, controller killed", "bursts"]["faults"]
+    assert fault == {"name": "kill-controller-1", "what": "kill-controller", "at_seconds": 75.0}

@@ -7,7 +7,8 @@ import shutil
 import pytest
 from sluice_evaluation import assemble, records
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.plan import make_plan
+from sluice_evaluation.experiment import MEASURE
+from sluice_evaluation.plan import NOTHING_DONE, Stage, make_plan, planned_run
 from synthetic import JAVA_START_SECONDS, LABELS, write_raw
 
 
@@ -203,3 +204,36 @@ def test_no_committed_record_is_synthetic():
     for path in records.find(results):
         labels = records.load(path).document["software"]["labels"]
         assert "synthetic" not in json.dumps(labels)
+
+
+@pytest.fixture
+def controlled(experiments, tmp_path):
+    """Plan and run of the arm whose controller is killed."""
+    plan = make_plan(experiments["postgres-slo"], "small", [], tmp_path)
+    # The tuning comes first; what it finds does not matter here.
+    stage = Stage(experiments["postgres-slo"], "small", MEASURE, NOTHING_DONE, None)
+    cells = experiments["postgres-slo"].cells("small", MEASURE)
+    cell = next(cell for cell in cells if cell.faults)
+    return plan, planned_run(stage, cell, 1, 1)
+
+
+def test_a_record_holds_what_the_controller_decided_and_when_it_died(controlled, tmp_path):
+    plan, planned = controlled
+    raw = write_raw(planned, tmp_path / "raw")
+    directory = assemble.record_run(plan, planned, raw, tmp_path / "results")
+    events = records.load(directory / "record.json").document["events"]
+    decisions = [event for event in events if event["kind"] == "decision"]
+    assert [event["attributes"]["verdict"] for event in decisions] == ["change", "stop"]
+    assert decisions[0]["attributes"]["number"] == 5e6
+    assert decisions[0]["start_seconds"] == pytest.approx(3, abs=0.001)
+    (fault,) = [event for event in events if event["kind"] == "fault"]
+    assert fault["start_seconds"] == pytest.approx(75, abs=0.001)
+    assert (directory / "decisions.jsonl").read_text().count("VERDICT_KEEP") == 1
+
+
+def test_a_fault_that_was_not_made_is_no_run(controlled, tmp_path):
+    plan, planned = controlled
+    raw = write_raw(planned, tmp_path / "raw")
+    (raw / "faults.jsonl").unlink()
+    with pytest.raises(EvaluationError, match="kill-controller-1"):
+        assemble.record_run(plan, planned, raw, tmp_path / "results")

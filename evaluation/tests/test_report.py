@@ -85,7 +85,7 @@ def test_page_is_whole(page):
 def test_links_and_images_are_there(written, page):
     targets = page.links("href") + page.links("src") + page.links("srcset")
     files = [t for t in targets if not t.startswith("#")]
-    assert len([t for t in files if t.endswith("record.json")]) == 17
+    assert len([t for t in files if t.endswith("record.json")]) == 21
     assert [t for t in files if not (written.parent / t).is_file()] == []
     anchors = {t[1:] for t in targets if t.startswith("#")}
     assert anchors <= set(page.links("id"))

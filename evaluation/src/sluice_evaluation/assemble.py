@@ -33,6 +33,10 @@ INTERVAL_COLUMNS = (
 )  # fmt: skip
 # What a client may end with: 3 is done, but operations failed. They are counted.
 CLIENT_EXIT_CODES = (0, 3)
+# As `sluice watch decisions -o json` writes them.
+DECISIONS = "decisions.jsonl"
+# A line for each: name, and epoch_seconds when it was made.
+FAULTS = "faults.jsonl"
 # Kept histograms have at most so many intervals; intervals.csv has all of them.
 MAXIMUM_INTERVALS = 120
 INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
@@ -46,7 +50,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         clients, counts = read_clients(raw, planned)
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
-        copied = _copy_samples(raw, staged)
+        copied = _copy_samples(raw, staged) + _copy_decisions(raw, staged)
         events, metrics = _store_events(raw, planned, origin)
         document = _skeleton(plan, planned, run)
         document |= {
@@ -57,7 +61,12 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "effective_settings": read_json(raw / "settings.json"),
             "load": run["load"],
             "phases": _phases(planned, run, origin),
-            "events": events + _timeline_events(raw, planned, origin),
+            "events": [
+                *events,
+                *_timeline_events(raw, planned, origin),
+                *_decision_events(raw, origin),
+                *_fault_events(raw, planned, origin),
+            ],
             "summaries": summaries,
             "results": results_of(clients, planned, normal, origin) | counts,
             "metrics": metrics | _optional_json(raw / "metrics.json"),
@@ -209,6 +218,55 @@ def _copy_samples(raw: Path, staged: Path) -> list[Path]:
         target.parent.mkdir(exist_ok=True)
         copied.append(Path(shutil.copyfile(path, target)))
     return copied
+
+
+def _copy_decisions(raw: Path, staged: Path) -> list[Path]:
+    path = raw / DECISIONS
+    return [Path(shutil.copyfile(path, staged / DECISIONS))] if path.exists() else []
+
+
+def _decision_events(raw: Path, origin: float) -> list[dict[str, Any]]:
+    """What the controller changed or stopped; the file has all its decisions."""
+    path = raw / DECISIONS
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [
+        _decision_event(decision, origin)
+        for decision in (json.loads(line)["decision"] for line in lines)
+        if decision["verdict"] != "VERDICT_KEEP"
+    ]
+
+
+def _fault_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
+    path = raw / FAULTS
+    lines = path.read_text().splitlines() if path.exists() else []
+    faults = {fault["name"]: fault for fault in map(json.loads, lines)}
+    if missing := [f["name"] for f in planned.get("faults", []) if f["name"] not in faults]:
+        raise EvaluationError(f"these faults were not made: {', '.join(missing)}")
+    events = []
+    for name, fault in faults.items():
+        seconds = round(fault["epoch_seconds"] - origin, 3)
+        moment = {"start_seconds": seconds, "end_seconds": seconds}
+        events.append({"kind": "fault", "name": name, **moment, "attributes": {}})
+    return events
+
+
+def _decision_event(decision: dict[str, Any], origin: float) -> dict[str, Any]:
+    seconds = round(epoch_seconds(decision["made_at"]) - origin, 3)
+    setting = decision.get("setting", {})
+    attributes = {
+        "verdict": decision["verdict"].removeprefix("VERDICT_").lower(),
+        "setting": setting.get("name", ""),
+        "reason": decision["reason"],
+    }
+    if "number" in setting:
+        attributes["number"] = setting["number"]
+    return {
+        "kind": "decision",
+        "name": decision["policy"],
+        "start_seconds": seconds,
+        "end_seconds": seconds,
+        "attributes": attributes,
+    }
 
 
 def _store_events(

@@ -29,6 +29,9 @@ class Cell:
     settings: dict[str, Any] = field(default_factory=dict)
     settings_from: str | None = None
     orders: tuple[dict[str, Any], ...] = ()
+    policies: tuple[dict[str, Any], ...] = ()
+    faults: tuple[dict[str, Any], ...] = ()
+    even_load: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,16 +93,17 @@ class Experiment:
         names = [factor["name"] for factor in stage["factors"]]
         merged: dict[str, Any] = {k: stage[k] for k in ("variant", "workload") if k in stage}
         settings = dict(self.document["settings"]) | self.profile(profile).get("settings", {})
-        orders: list[dict] = []
+        lists: dict[str, list[dict]] = {name: [] for name in _JOINED}
         for level in levels:
             settings |= level.get("settings", {})
-            orders += level.get("orders", [])
+            for name, joined in lists.items():
+                joined += level.get(name, [])
             merged |= {k: v for k, v in level.items() if k in _MERGED}
         return Cell(
             id="_".join(level["id"] for level in levels),
             factors=dict(zip(names, (level["value"] for level in levels), strict=True)),
             settings=settings,
-            orders=tuple(orders),
+            **{name: tuple(joined) for name, joined in lists.items()},
             **merged,
         )
 
@@ -111,7 +115,8 @@ class Experiment:
 
 
 _TOLD_AFTERWARDS = {"title", "question", "published", "figures", "claims", "limitations"}
-_MERGED = {"variant", "workload", "device", "threads", "settings_from"}
+_MERGED = {"variant", "workload", "device", "threads", "settings_from", "even_load"}
+_JOINED = ("orders", "policies", "faults")
 
 
 def _kept_levels(factor: dict, only: dict[str, list]) -> list[dict]:
@@ -123,6 +128,16 @@ def _excluded(factors: dict[str, Any], constraints: list[dict]) -> bool:
     return any(
         all(factors.get(name) in values for name, values in rule.items()) for rule in constraints
     )
+
+
+def _load_faults(experiment: Experiment, profile: str) -> list[str]:
+    table = experiment.profile(profile)
+    loads = [table.get("load", {}), *table.get("load_by_device", {}).values()]
+    stages = experiment.stage_names(profile)
+    cells = [cell for stage in stages for cell in experiment.cells(profile, stage)]
+    if any(cell.even_load for cell in cells) and any("even" not in load for load in loads):
+        return [f"profile {profile}: a level has even_load, and a load has no entry even"]
+    return []
 
 
 def matches(factors: dict[str, Any], selection: dict[str, Any]) -> bool:
@@ -209,6 +224,7 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
         if not cells:
             wrong.append(f"profile {profile}, stage {stage}: no cell is left")
     table = experiment.profile(profile)
+    wrong += _load_faults(experiment, profile)
     if experiment.document["latency"] == "intended" and "load" not in table:
         wrong.append(f"profile {profile}: intended latency needs a load with target rates")
     measured = experiment.cells(profile, MEASURE)

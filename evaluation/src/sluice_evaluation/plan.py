@@ -166,7 +166,7 @@ def _load_seconds(runs: list[dict], table: dict) -> float:
 def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str, Any]:
     """Everything that a runner needs to know of one run."""
     document, table = stage.experiment.document, stage.table
-    timing, load = table["phases"], _load_of(table, cell.device)
+    timing, load = table["phases"], _load_of(table, cell)
     warm_up = float(timing["warm_up_seconds"])
     end = warm_up + timing["normal_seconds"]
     shift = stage.experiment.stage(stage.name).get("burst_shift_seconds", 0.0)
@@ -192,6 +192,7 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
         "data": table["data"],
         "clients": _clients(load, cell, windows, document, end),
         "orders": _orders(cell, device, windows),
+        **_control(cell, device, warm_up, end),
         "phases": [
             {"name": "warm-up", "start_seconds": 0.0, "end_seconds": warm_up},
             {"name": "normal", "start_seconds": warm_up, "end_seconds": end},
@@ -224,8 +225,9 @@ def planned_otherwise(
     return any(planned[key] != done.get(key) for key in planned.keys() - {"estimated_seconds"})
 
 
-def _load_of(table: dict, device: str) -> dict[str, Any]:
-    return table.get("load_by_device", {}).get(device) or table.get("load") or {}
+def _load_of(table: dict, cell: Cell) -> dict[str, Any]:
+    load = table.get("load_by_device", {}).get(cell.device) or table.get("load") or {}
+    return {"steady": load["even"]} if cell.even_load else load
 
 
 def _burst_windows(load: dict, timing: dict, shift: float) -> list[dict[str, Any]]:
@@ -304,6 +306,38 @@ def _orders(cell: Cell, device: dict, windows: list[dict]) -> list[dict[str, Any
         }
         for number, (at_seconds, _, order) in enumerate(sorted(orders, key=lambda o: o[:2]), 1)
     ]
+
+
+def _control(cell: Cell, device: dict, start: float, end: float) -> dict[str, Any]:
+    """Policies and faults; nothing where there are none, as in runs from before there were any."""
+    parameters = device.get("order_parameters", {})
+    planned: dict[str, Any] = {}
+    if cell.policies:
+        planned["policies"] = [_filled(policy, parameters) for policy in cell.policies]
+    if cell.faults:
+        planned["faults"] = [
+            {
+                "name": f"{fault['what']}-{number}",
+                "what": fault["what"],
+                "at_seconds": start + fault["at_share"] * (end - start),
+            }
+            for number, fault in enumerate(cell.faults, 1)
+        ]
+    return planned
+
+
+def _filled(value: Any, parameters: dict[str, Any]) -> Any:
+    """The value, with its value for every text that is a parameter's name in braces.
+
+    Names that only the runner knows, such as {measured_device}, stay.
+    """
+    if isinstance(value, dict):
+        return {key: _filled(entry, parameters) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, parameters) for entry in value]
+    if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
+        return parameters.get(value[1:-1], value)
+    return value
 
 
 def find_run(plan: dict[str, Any], cell: str, run: int) -> dict[str, Any]:
