@@ -35,7 +35,8 @@ build: ycsb ## Compile every store, patched and stock, and the YCSB bindings
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist compile "$$store" --variant "$$variant"; done; done
 
-package: bootstrap ## Make the Debian packages of every store, patched and stock
+package: bootstrap ## Make the Debian packages of the control plane and of every store, patched and stock
+	sluice-dist control
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist package "$$store" --variant "$$variant"; done; done
 
@@ -68,6 +69,8 @@ lint: bootstrap ## Run all formatters' checks, linters and the project's own rul
 format: bootstrap ## Rewrite all code in its formatter's style
 	ruff check --fix --quiet .
 	ruff format .
+	gofmt -w control
+	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
 	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
 

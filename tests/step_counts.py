@@ -13,6 +13,8 @@ _REGRESS_FAILED = re.compile(r"^# (\d+) of (\d+) tests failed", re.M)
 _SUREFIRE = re.compile(
     r"^\[\w+\] Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$", re.M
 )
+# Of `go test -v`: those at the start of a line are tests, others parts of one.
+_GO = re.compile(r"^--- (PASS|FAIL|SKIP): ", re.M)
 _PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -68,6 +70,11 @@ def _surefire(output: str) -> Counts:
     return total
 
 
+def _go(output: str) -> Counts:
+    outcomes = _GO.findall(output)
+    return Counts(outcomes.count("PASS"), outcomes.count("FAIL"), outcomes.count("SKIP"))
+
+
 def _plain(output: str) -> Counts:
     total = Counts()
     for passed, failed in _PLAIN.findall(output):
@@ -79,7 +86,7 @@ def counts_of(output: str, failed: bool) -> Counts:
     """Tests that a step's output reports; a step without such lines is itself one test."""
     text = _ANSI.sub("", output)
     total = Counts()
-    for parse in (_pytest, _prove, _regress, _surefire, _plain):
+    for parse in (_pytest, _prove, _regress, _surefire, _go, _plain):
         total += parse(text)
     if failed and total.failed == 0:
         return total + Counts(failed=1)

@@ -18,6 +18,11 @@ SUREFIRE = (
     "[INFO] Results:\n[INFO] \n[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n"
 )
 SUREFIRE_FAILED = "[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 0\n"
+GO = (
+    "=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/part (0.00s)\n"
+    "--- SKIP: TestB (0.00s)\nPASS\nok  \tsluice.dev/control/internal/store\t0.003s\n"
+)
+GO_FAILED = "--- FAIL: TestA (0.00s)\n    a_test.go:9: 1 != 2\nFAIL\n"
 
 
 @pytest.mark.parametrize(
@@ -32,6 +37,8 @@ SUREFIRE_FAILED = "[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 0\n"
         (REGRESS_FAILED, 1, Counts(223, 2, 0)),
         (SUREFIRE, 0, Counts(3, 0, 1)),
         (SUREFIRE_FAILED, 1, Counts(2, 2, 0)),
+        (GO, 0, Counts(1, 0, 1)),
+        (GO + GO_FAILED, 1, Counts(1, 1, 1)),
         ("12 passed, 0 failed\n", 0, Counts(12, 0, 0)),
         (PYTEST_QUIET + REGRESS, 0, Counts(227, 0, 0)),
         ("built\n", 0, Counts(1, 0, 0)),

@@ -1,5 +1,6 @@
 """Formatters and linters over every file of their language."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -34,7 +35,8 @@ def test_shell():
 
 
 def test_yaml():
-    files = has_suffix(".yml", ".yaml")
+    # What programs write, and what they must take or refuse, is in testdata.
+    files = [file for file in has_suffix(".yml", ".yaml") if "testdata" not in file.parts]
     assert files
     # The rules that ansible-lint needs are the rules for all YAML of the project.
     run(["yamllint", "--strict", "-c", "ansible/.yamllint", *map(str, files)])
@@ -54,6 +56,19 @@ def test_example_inventory(playbook):
     run([*command, f"playbooks/{playbook}.yml"], TOP / "ansible")
 
 
+def test_secrets_beside_an_inventory_are_no_hosts(tmp_path):
+    inventory = tmp_path / "mine"
+    shutil.copytree(TOP / "ansible" / "inventories" / "example", inventory)
+    (inventory / "secrets").mkdir()
+    (inventory / "secrets" / "ycsb").write_text("password\n")
+    command = ["ansible-inventory", "-i", str(inventory), "--list"]
+    listed = subprocess.run(
+        command, cwd=TOP / "ansible", capture_output=True, text=True, check=True
+    )
+    assert "password" not in json.loads(listed.stdout)["_meta"]["hostvars"]
+    assert "ungrouped" not in json.loads(listed.stdout)
+
+
 @pytest.mark.parametrize(
     "formatter",
     sorted((TOP / "build" / "stores").glob("*/format")),
@@ -63,6 +78,20 @@ def test_store_format(formatter):
     """Each store may bring its upstream's own formatter."""
     assert os.access(formatter, os.X_OK), f"chmod +x {formatter}"
     run([str(formatter), "--check"])
+
+
+def test_go_format():
+    sources = [file for file in has_suffix(".go") if "gen" not in file.parts]
+    assert sources
+    done = subprocess.run(
+        ["gofmt", "-l", *map(str, sources)], cwd=TOP, text=True, check=True, capture_output=True
+    )
+    assert not done.stdout, f"gofmt -w these:\n{done.stdout}"
+
+
+@pytest.mark.parametrize("command", [["lint"], ["format", "--diff", "--exit-code"]])
+def test_protobuf(command):
+    run(["buf", *command], TOP / "proto")
 
 
 def test_java_format():
