@@ -57,14 +57,14 @@ def compile_program(layout: Layout, program: Path, epoch: int) -> Path:
     version = dated_version(VERSION, epoch)
     flags = f"-s -w -buildid= -X sluice.dev/control/internal/version.number={version}"
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags]
-    _call([*command, "-o", str(program), "./cmd/sluice"], layout.root / "control")
+    _call([*command, "-o", str(program), "./cmd/sluice"], epoch, layout.root / "control")
     return program
 
 
 def _package(layout: Layout, program: Path, work: Path, epoch: int) -> Path:
     tree = work / "tree"
     shutil.rmtree(tree, ignore_errors=True)
-    _lay_out(program, _units(layout), tree / "files")
+    _lay_out(program, _units(layout), tree / "files", epoch)
     values = _template_values(epoch)
     render_folder(_templates(layout), tree / "debian", values, _no_source_file, False)
     build_tree(tree, epoch, work / "build.log")
@@ -74,18 +74,18 @@ def _package(layout: Layout, program: Path, work: Path, epoch: int) -> Path:
     return publish(built, layout.packages)
 
 
-def _lay_out(program: Path, units: Path, files: Path) -> None:
+def _lay_out(program: Path, units: Path, files: Path, epoch: int) -> None:
     installed = files / "usr" / "bin" / "sluice"
     installed.parent.mkdir(parents=True)
     shutil.copy2(program, installed)
     shutil.copytree(units, files / "lib" / "systemd" / "system")
     manuals = files / "usr" / "share" / "man" / "man1"
     manuals.mkdir(parents=True)
-    _call([str(program), "docs", "man", str(manuals)])
+    _call([str(program), "docs", "man", str(manuals)], epoch)
     for shell, path in SHELLS.items():
         completion = files / path
         completion.parent.mkdir(parents=True)
-        completion.write_text(_call([str(program), "completion", shell]))
+        completion.write_text(_call([str(program), "completion", shell], epoch))
 
 
 def _templates(layout: Layout) -> list[Path]:
@@ -113,8 +113,9 @@ def _no_source_file(path: str) -> str:
     raise DistError(f"there is no upstream archive to take {path} from", "give the text itself")
 
 
-def _call(command: list[str], folder: Path | None = None) -> str:
-    environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
+def _call(command: list[str], epoch: int, folder: Path | None = None) -> str:
+    go = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"}
+    environment = {**os.environ, **go, "SOURCE_DATE_EPOCH": str(epoch)}
     done = subprocess.run(
         command, cwd=folder, env=environment, text=True, capture_output=True, check=False
     )

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	// The program is built from it: a result of this test is not kept when it changes.
+	_ "sluice.dev/control/internal/cli"
 	"sluice.dev/control/internal/localprotocol/reference/referencetest"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
