@@ -50,7 +50,7 @@ ycsb: bootstrap ## Make the YCSB bundle
 
 up: package ycsb ## Bring up the test bed and install the stores on it
 	sluice-dist image node
-	$(PLAYBOOK) playbooks/testbed.yml playbooks/site.yml
+	$(PLAYBOOK) playbooks/testbed.yml playbooks/site.yml -e testbed_cpu_quotas_in_force=false
 
 down: bootstrap ## Take the test bed down
 	$(PLAYBOOK) playbooks/teardown.yml
