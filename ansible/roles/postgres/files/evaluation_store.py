@@ -241,17 +241,20 @@ def restart_killed() -> dict:
 
 def keep_log(unit: str) -> None:
     """Copy the server's log of this boot, which is of this run: its disk was made before it."""
+    subprocess.run(["journalctl", "--sync"], check=True)
     with (LOGS / "postgres.log").open("wb") as log:
         argv = ["journalctl", "--boot", "--output=cat", f"--unit={unit}"]
         subprocess.run(argv, check=True, stdout=log)
 
 
 def stop() -> dict:
-    """Stop the server and leave its disk free."""
+    """End the server and leave its disk free; nothing is written back to what is not used again."""
     if STATE.exists():
-        unit = read_state().unit
-        systemctl("stop", unit)
-        keep_log(unit)
+        store = read_state()
+        if systemctl("show", "--property=ActiveState", "--value", store.unit).strip() == "active":
+            kill(store)
+        systemctl("stop", store.unit)
+        keep_log(store.unit)
         STATE.unlink()
     UNIT_DATA.unlink(missing_ok=True)
     return {"logs": str(LOGS)}
