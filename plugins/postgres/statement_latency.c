@@ -49,6 +49,9 @@
 #define UTILITY_ARGUMENTS \
 	pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc
 
+int			latency_nesting_level = 0;
+int			latency_outermost_depth = 0;
+
 static planner_hook_type prev_planner = NULL;
 static ExecutorStart_hook_type prev_ExecutorStart = NULL;
 static ExecutorRun_hook_type prev_ExecutorRun = NULL;
@@ -131,6 +134,7 @@ latency_planner(Query *parse, const char *query_string, int cursorOptions,
 				ParamListInfo boundParams)
 {
 	PlannedStmt *result;
+	int			level;
 
 	if (!latency_is_measured())
 		return plan_query(parse, query_string, cursorOptions, boundParams);
@@ -139,16 +143,9 @@ latency_planner(Query *parse, const char *query_string, int cursorOptions,
 		latency_note_planning();
 
 	/* Planning may evaluate functions that execute queries. */
-	latency_nesting_level++;
-	PG_TRY();
-	{
-		result = plan_query(parse, query_string, cursorOptions, boundParams);
-	}
-	PG_FINALLY();
-	{
-		latency_nesting_level--;
-	}
-	PG_END_TRY();
+	level = latency_enter_call();
+	result = plan_query(parse, query_string, cursorOptions, boundParams);
+	latency_nesting_level = level;
 
 	return result;
 }
@@ -158,6 +155,8 @@ latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
 {
 	if (is_client_statement(queryDesc->plannedstmt))
 		latency_begin_statement(queryDesc, class_of_statement(queryDesc->plannedstmt));
+	else if (latency_current_query == queryDesc)
+		latency_current_query = NULL;	/* that one is freed: it was not executed */
 
 	if (prev_ExecutorStart)
 		prev_ExecutorStart(queryDesc, eflags);
@@ -181,7 +180,8 @@ run_executor(EXECUTOR_RUN_PARAMETERS)
 static pg_attribute_hot void
 latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 {
-	bool		is_select = false;
+	bool		is_select;
+	int			level;
 
 	if (!latency_is_measured())
 	{
@@ -189,25 +189,17 @@ latency_ExecutorRun(EXECUTOR_RUN_PARAMETERS)
 		return;
 	}
 
-	if (is_client_statement(queryDesc->plannedstmt))
-	{
-		/* Else it is asked for more rows, or portals take turns. */
-		if (!latency_is_current(queryDesc))
-			latency_begin_statement(queryDesc,
-									class_of_statement(queryDesc->plannedstmt));
-		is_select = ActivePortal->strategy == PORTAL_ONE_SELECT;
-	}
+	/* It is asked for more rows, or portals take turns. */
+	if (latency_current_query != queryDesc &&
+		is_client_statement(queryDesc->plannedstmt))
+		latency_begin_statement(queryDesc,
+								class_of_statement(queryDesc->plannedstmt));
+	is_select = latency_current_query == queryDesc &&
+		ActivePortal != NULL && ActivePortal->strategy == PORTAL_ONE_SELECT;
 
-	latency_nesting_level++;
-	PG_TRY();
-	{
-		run_executor(EXECUTOR_RUN_ARGUMENTS);
-	}
-	PG_FINALLY();
-	{
-		latency_nesting_level--;
-	}
-	PG_END_TRY();
+	level = latency_enter_call();
+	run_executor(EXECUTOR_RUN_ARGUMENTS);
+	latency_nesting_level = level;
 
 	if (is_select)
 		latency_end_statement();
@@ -222,12 +214,14 @@ finish_executor(QueryDesc *queryDesc)
 		standard_ExecutorFinish(queryDesc);
 }
 
-/* All but SELECT end here, after their AFTER triggers. */
+/*
+ * All but SELECT end here, after their AFTER triggers.  What is finished while
+ * its portal is closed was not executed.
+ */
 static pg_attribute_hot void
 latency_ExecutorFinish(QueryDesc *queryDesc)
 {
-	bool		is_current;
-	bool		has_triggers;
+	int			level;
 
 	if (!latency_is_measured())
 	{
@@ -235,29 +229,11 @@ latency_ExecutorFinish(QueryDesc *queryDesc)
 		return;
 	}
 
-	is_current = latency_is_current(queryDesc) &&
-		is_client_statement(queryDesc->plannedstmt);
-	has_triggers =
-		(queryDesc->estate->es_top_eflags & EXEC_FLAG_SKIP_TRIGGERS) == 0;
+	level = latency_enter_call();
+	finish_executor(queryDesc);
+	latency_nesting_level = level;
 
-	if (!is_current && !has_triggers)
-	{
-		finish_executor(queryDesc);
-		return;
-	}
-
-	latency_nesting_level++;
-	PG_TRY();
-	{
-		finish_executor(queryDesc);
-	}
-	PG_FINALLY();
-	{
-		latency_nesting_level--;
-	}
-	PG_END_TRY();
-
-	if (is_current)
+	if (latency_current_query == queryDesc && ActivePortal != NULL)
 		latency_end_statement();
 }
 
@@ -270,6 +246,7 @@ process_utility(UTILITY_PARAMETERS)
 		standard_ProcessUtility(UTILITY_ARGUMENTS);
 }
 
+/* Here errors are caught: in an aborted transaction no callback tells of them. */
 static void
 latency_ProcessUtility(UTILITY_PARAMETERS)
 {
@@ -279,6 +256,7 @@ latency_ProcessUtility(UTILITY_PARAMETERS)
 	TransactionStmt control = {0};
 	bool		was_aborted = IsAbortedTransactionBlockState();
 	bool		is_client = is_client_statement(pstmt);
+	int			level;
 
 	if (!latency_is_measured())
 	{
@@ -291,14 +269,14 @@ latency_ProcessUtility(UTILITY_PARAMETERS)
 	if (is_client)
 		latency_begin_statement(NULL, class_of_statement(pstmt));
 
-	latency_nesting_level++;
+	level = latency_enter_call();
 	PG_TRY();
 	{
 		process_utility(UTILITY_ARGUMENTS);
 	}
 	PG_FINALLY();
 	{
-		latency_nesting_level--;
+		latency_nesting_level = level;
 	}
 	PG_END_TRY();
 

@@ -28,9 +28,8 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "miscadmin.h"
 #include "storage/ipc.h"
+#include "utils/portal.h"
 #include "utils/timestamp.h"
 
 #include "statement_latency_transaction.h"
@@ -46,7 +45,6 @@ typedef enum PendingKind
 /* The statement being executed */
 typedef struct CurrentStatement
 {
-	QueryDesc  *query;			/* NULL for utility statements */
 	TimestampTz start;
 	LatencyClass class;
 	bool		had_xid;
@@ -63,8 +61,7 @@ typedef struct PendingStatement
 	TimestampTz message;		/* when its last message had been read */
 } PendingStatement;
 
-int			latency_nesting_level = 0;
-
+QueryDesc  *latency_current_query = NULL;
 static CurrentStatement current;
 static PendingStatement pending;
 
@@ -156,7 +153,7 @@ latency_begin_statement(QueryDesc *query, LatencyClass class)
 	if (first_in_transaction && !IsTransactionBlock())
 		start = GetCurrentTransactionStartTimestamp();
 
-	current.query = query;
+	latency_current_query = query;
 	/* The statements of one Query message share its time. */
 	current.start = Max(start, last_end);
 	current.class = class;
@@ -164,12 +161,6 @@ latency_begin_statement(QueryDesc *query, LatencyClass class)
 	current.command_id = GetCurrentCommandId(false);
 	planned_message = 0;
 	rolling_back_to_savepoint = false;
-}
-
-pg_attribute_hot bool
-latency_is_current(QueryDesc *query)
-{
-	return current.query == query;
 }
 
 /*
@@ -180,9 +171,9 @@ latency_is_current(QueryDesc *query)
 static LatencyClass
 class_of_current(void)
 {
-	if (!current.had_xid && TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return LATENCY_WRITE;
-	if (current.command_id != GetCurrentCommandId(false))
+	if (current.class == LATENCY_READ &&
+		((!current.had_xid && TransactionIdIsValid(GetTopTransactionIdIfAny())) ||
+		 current.command_id != GetCurrentCommandId(false)))
 		return LATENCY_WRITE;
 	return current.class;
 }
@@ -190,7 +181,7 @@ class_of_current(void)
 static void
 forget_current(void)
 {
-	current.query = NULL;
+	latency_current_query = NULL;
 	current.class = LATENCY_READ;
 	planned_message = 0;
 }
@@ -336,6 +327,10 @@ count_error(LatencyClass class)
 static void
 transaction_aborted(void)
 {
+	/* An error has left all calls, and its portal. */
+	if (ActivePortal == NULL)
+		latency_nesting_level = 0;
+
 	/* ROLLBACK in a procedure, or a session terminated at work. */
 	if (latency_nesting_level > 0)
 	{
@@ -381,6 +376,11 @@ static void
 latency_subxact_callback(SubXactEvent event, SubTransactionId mySubid,
 						 SubTransactionId parentSubid, void *arg)
 {
+	/* An error that a function catches aborts a subtransaction of its own. */
+	if (event == SUBXACT_EVENT_ABORT_SUB &&
+		GetCurrentTransactionNestLevel() <= latency_outermost_depth)
+		latency_nesting_level = 0;
+
 	if (latency_nesting_level > 0 || proc_exit_inprogress)
 		return;
 

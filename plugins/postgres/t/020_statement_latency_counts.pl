@@ -41,6 +41,12 @@ BEGIN
     PERFORM 1 / 0;
 EXCEPTION WHEN division_by_zero THEN NULL;
 END $$;
+CREATE FUNCTION zero() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM catcher();
+    PERFORM catcher();
+    RETURN (SELECT 0);
+END $$;
 CREATE PROCEDURE committer() LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN 1 .. 5 LOOP INSERT INTO log VALUES (i); COMMIT; END LOOP;
@@ -187,12 +193,51 @@ LatencyTest::sql_counts_are($node, 'errors after a savepoint', 'read 1 errors 2,
 	'SAVEPOINT b', 'SELEC', 'ROLLBACK TO b', 'SELECT 1', 'ROLLBACK TO a', 'RELEASE a', 'COMMIT');
 LatencyTest::sql_counts_are($node, 'COMMIT of a failed subtransaction', 'read 1 errors 1, write 2 errors 0',
 	'BEGIN', 'INSERT INTO log VALUES (1)', 'SAVEPOINT a', 'SELEC', 'COMMIT', 'SELECT 1');
+LatencyTest::sql_counts_are($node, 'errors of the executor after a savepoint', 'read 3 errors 2, write 0 errors 0',
+	'BEGIN', 'SAVEPOINT a', 'SELECT 1 / (i - i) FROM t', 'ROLLBACK TO a', 'SELECT catcher()',
+	'SELECT 1 / (i - i) FROM t', 'ROLLBACK TO a', 'SELECT 1', 'COMMIT');
 LatencyTest::sql_counts_are($node, 'a caught error', 'read 1 errors 0, write 0 errors 0',
 	'SELECT catcher()');
+LatencyTest::sql_counts_are($node, 'errors caught while planning', 'read 4 errors 1, write 0 errors 0',
+	'SELECT i FROM t WHERE i = zero()', 'SELECT 1 / zero()', 'SELECT 1',
+	'BEGIN', 'SAVEPOINT a', 'SELECT i FROM t WHERE i = zero()', 'COMMIT');
 LatencyTest::sql_counts_are($node, 'a client that leaves', 'read 0 errors 0, write 1 errors 0',
 	'BEGIN', 'INSERT INTO log VALUES (1)', 'SAVEPOINT a');
 LatencyTest::sql_counts_are($node, 'a terminated session', 'read 0 errors 1, write 0 errors 0',
 	'SELECT pg_terminate_backend(pg_backend_pid())');
+
+# A portal that is made and closed, and never executed
+sub close_unexecuted
+{
+	my $socket = $node->raw_connect;
+	my $startup = pack('N Z* Z* Z* Z* x', 196608, 'user', getpwuid($>), 'database', 'postgres');
+	my $tag = '';
+
+	$socket->send(pack('N', 4 + length $startup) . $startup);
+	for my $message (
+		[ 'S', '' ],
+		[ 'P', pack('Z* Z* n', '', 'SELECT 1', 0) ],
+		[ 'B', pack('Z* Z* n n n', '', '', 0, 0, 0) ],
+		[ 'C', pack('a Z*', 'P', '') ],
+		[ 'S', '' ])
+	{
+		$socket->send(pack('a N a*', $message->[0], 4 + length $message->[1], $message->[1]));
+	}
+
+	# ReadyForQuery answers the start and each Sync.
+	for (my $ready = 0; $ready < 3; $ready += $tag eq 'Z')
+	{
+		$socket->read(my $header, 5) or die 'the server ended the connection';
+		($tag, my $length) = unpack('a N', $header);
+		$socket->read(my $body, $length - 4) if $length > 4;
+		die $body if $tag eq 'E';
+	}
+	$socket->close;
+	return;
+}
+
+LatencyTest::counts_are($node, 'a portal that is not executed', 'read 0 errors 0, write 0 errors 0',
+	\&close_unexecuted);
 
 # Walsenders execute SQL, too.
 LatencyTest::counts_are($node, 'a replication connection', 'read 0 errors 0, write 0 errors 0',
