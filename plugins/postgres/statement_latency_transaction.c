@@ -29,7 +29,7 @@
 #include "postgres.h"
 
 #include "storage/ipc.h"
-#include "utils/portal.h"
+#include "tcop/pquery.h"
 #include "utils/timestamp.h"
 
 #include "statement_latency_transaction.h"

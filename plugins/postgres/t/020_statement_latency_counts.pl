@@ -210,7 +210,7 @@ LatencyTest::sql_counts_are($node, 'a terminated session', 'read 0 errors 1, wri
 sub close_unexecuted
 {
 	my $socket = $node->raw_connect;
-	my $startup = pack('N Z* Z* Z* Z* x', 196608, 'user', getpwuid($>), 'database', 'postgres');
+	my $startup = pack('N Z* Z* Z* Z* x', 196608, 'user', scalar getpwuid($>), 'database', 'postgres');
 	my $tag = '';
 
 	$socket->send(pack('N', 4 + length $startup) . $startup);
