@@ -156,7 +156,7 @@ latency_ExecutorStart(QueryDesc *queryDesc, int eflags)
 	if (is_client_statement(queryDesc->plannedstmt))
 		latency_begin_statement(queryDesc, class_of_statement(queryDesc->plannedstmt));
 	else if (latency_current_query == queryDesc)
-		latency_current_query = NULL;	/* that one is freed: it was not executed */
+		latency_current_query = NULL;	/* was closed unexecuted */
 
 	if (prev_ExecutorStart)
 		prev_ExecutorStart(queryDesc, eflags);
