@@ -38,6 +38,8 @@ type Controller struct {
 	policies    []*activePolicy
 	periods     uint64
 	wasActive   bool
+	// term is that of the election in which this controller was last the active one.
+	term uint64
 	// readOffset is where the turn of agents without a connection begins.
 	readOffset  int
 	readBuckets [ranks][]*node
@@ -192,12 +194,12 @@ func (c *Controller) period(ctx context.Context) {
 // has been decided meanwhile: its policies begin anew.
 func (c *Controller) mayDecide() bool {
 	state := c.elector.State()
-	if state.Active != c.wasActive {
+	if state.Active != c.wasActive || state.Active && state.Term != c.term {
 		c.log.Info("activity changed", "active", state.Active, "active_controller", state.Leader)
 		for _, p := range c.policies {
 			p.forget()
 		}
 	}
-	c.wasActive = state.Active
+	c.wasActive, c.term = state.Active, state.Term
 	return state.Active
 }

@@ -181,6 +181,9 @@ func TestMemory(t *testing.T) {
 	expect("standing by", 1, 1)
 	w.elector.set(election.State{Active: true, Leader: "c1"})
 	expect("active again", 1, 1)
+	expect("still active", 2, 2)
+	w.elector.set(election.State{Active: true, Term: 2, Leader: "c1"})
+	expect("elected anew between two periods", 1, 1)
 }
 
 func TestPause(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *Controller) loop(ctx context.Context, tick tickFunc, reloads <-chan loa
 			continue
 		case <-c.elector.Changed():
 			// Leases may be about to run out: whoever becomes the active one does not wait for its period.
-			if !c.elector.State().Active || c.wasActive {
+			if state := c.elector.State(); !state.Active || c.wasActive && state.Term == c.term {
 				continue
 			}
 		case <-ticks:

@@ -95,6 +95,10 @@ func TestNewActiveControllerDoesNotWaitForItsPeriod(t *testing.T) {
 	if lease := w.agents["n1"].lease("main"); lease == nil {
 		t.Error("no lease was written")
 	}
+
+	w.elector.set(election.State{Active: true, Term: 2, Leader: "c1"}) // after another one that nobody saw here
+	w.elector.changed <- struct{}{}
+	l.waitForPeriod()
 }
 
 func TestReload(t *testing.T) {

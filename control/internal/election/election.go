@@ -12,6 +12,9 @@ import "context"
 type State struct {
 	// Active says whether this controller may act now.
 	Active bool
+	// Term tells the elections apart that this controller has won, while it is active: between two of them
+	// another one may have been, also where nobody looked in between. 0 where there is no election.
+	Term uint64
 	// Leader names the active controller, as far as this one knows; empty if it knows of none.
 	Leader string
 	// Problem says why no election can be held at present; empty if one can.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"go.uber.org/zap"
@@ -41,9 +43,27 @@ const (
 	farewellTimeout = 500 * time.Millisecond
 )
 
+// errKeyGone says that an election that was won is lost, though the session goes on: whoever has deleted
+// the key has let a standby win.
+var errKeyGone = errors.New("the key of this controller was deleted in etcd")
+
 type etcd struct {
 	config EtcdConfig
 	tenure *tenure
+}
+
+// session is a lease at etcd, and what was won with it.
+type session struct {
+	client *clientv3.Client
+	lease  clientv3.LeaseID
+	// won is the key that makes this controller the active one, nil until the election is won.
+	won atomic.Pointer[leaderKey]
+}
+
+// leaderKey is a key as it was made: one that was deleted and made again has another revision.
+type leaderKey struct {
+	name     string
+	revision int64
 }
 
 // NewEtcd is an election in etcd. The controller stops to act when the last renewal of its session that
@@ -91,28 +111,26 @@ func (e *etcd) takePart(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, client.Close())
 	}
+	opened := &session{client: client, lease: lease}
 	sessionCtx, cancel := context.WithCancelCause(ctx)
-	finish := sync.OnceFunc(func() { e.closeSession(client, lease) })
+	finish := sync.OnceFunc(func() { e.closeSession(opened) })
 	// A campaign that is broken off talks to etcd with the client's own context, which only closing ends.
 	context.AfterFunc(sessionCtx, finish)
 	defer finish()
 	defer cancel(nil)
-	return e.holdSession(sessionCtx, cancel, client, lease)
+	return e.holdSession(sessionCtx, cancel, opened)
 }
 
 // holdSession returns when the session is over, and says why it is.
-func (e *etcd) holdSession(
-	ctx context.Context, cancel context.CancelCauseFunc, client *clientv3.Client, lease clientv3.LeaseID,
-) error {
-	session, err := concurrency.NewSession(client, concurrency.WithLease(lease), concurrency.WithContext(ctx))
+func (e *etcd) holdSession(ctx context.Context, cancel context.CancelCauseFunc, s *session) error {
+	held, err := concurrency.NewSession(s.client, concurrency.WithLease(s.lease), concurrency.WithContext(ctx))
 	if err != nil {
 		return fmt.Errorf("open a session at etcd: %w", err)
 	}
-	go func() { cancel(e.renew(ctx, client, lease)) }()
-	go e.follow(ctx, concurrency.NewElection(session, e.config.KeyPrefix))
+	go func() { cancel(e.renew(ctx, s)) }()
+	go e.follow(ctx, concurrency.NewElection(held, e.config.KeyPrefix))
 
-	err = concurrency.NewElection(session, e.config.KeyPrefix).Campaign(ctx, e.config.Name)
-	if err != nil {
+	if err := e.campaign(ctx, s, concurrency.NewElection(held, e.config.KeyPrefix)); err != nil {
 		cancel(fmt.Errorf("run for election at etcd: %w", err))
 		return context.Cause(ctx)
 	}
@@ -120,6 +138,16 @@ func (e *etcd) holdSession(
 	e.config.Log.Info("this controller is now the active one")
 	<-ctx.Done()
 	return context.Cause(ctx)
+}
+
+// campaign returns when the election is won. A candidate whose key was deleted while it waited wins as
+// soon as those before it are gone, and so looks for its key once more.
+func (e *etcd) campaign(ctx context.Context, s *session, election *concurrency.Election) error {
+	if err := election.Campaign(ctx, e.config.Name); err != nil {
+		return err
+	}
+	s.won.Store(&leaderKey{name: election.Key(), revision: election.Rev()})
+	return s.checkKey(ctx)
 }
 
 // openSession asks for the time to live as configured and takes no other: the time in which a standby
@@ -143,43 +171,68 @@ func (e *etcd) openSession(ctx context.Context, client *clientv3.Client) (client
 
 // closeSession stops to act, and then lets a standby take over at once instead of after the time to live.
 // If etcd does not hear of it, the session runs out.
-func (e *etcd) closeSession(client *clientv3.Client, lease clientv3.LeaseID) {
+func (e *etcd) closeSession(s *session) {
 	e.tenure.end(nil)
 	ctx, cancel := context.WithTimeout(context.Background(), farewellTimeout)
 	defer cancel()
-	if _, err := client.Revoke(ctx, lease); err != nil {
+	if _, err := s.client.Revoke(ctx, s.lease); err != nil {
 		e.config.Log.Debug("the session is left to run out", "error", err)
 	}
-	if err := client.Close(); err != nil {
+	if err := s.client.Close(); err != nil {
 		e.config.Log.Debug("the connection to etcd did not close", "error", err)
 	}
 }
 
 // renew keeps the session until ctx ends or the session may have ended, and says why it stopped.
-func (e *etcd) renew(ctx context.Context, client *clientv3.Client, lease clientv3.LeaseID) error {
+func (e *etcd) renew(ctx context.Context, s *session) error {
 	step := e.config.SessionTimeToLive / renewalsPerSession
 	for {
 		wait(ctx, step)
-		err := e.renewOnce(ctx, client, lease, step)
+		err := e.renewOnce(ctx, s, step)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil && e.tenure.left() <= 0 {
-			return fmt.Errorf("the session at etcd was not renewed in time: %w", err)
+		if isOver(err, e.tenure.left()) {
+			return fmt.Errorf("the session at etcd was not renewed: %w", err)
 		}
 	}
 }
 
-func (e *etcd) renewOnce(
-	ctx context.Context, client *clientv3.Client, lease clientv3.LeaseID, timeout time.Duration,
-) error {
+// isOver says whether a renewal's failure is the end of its session, which is sure to hold for a time
+// otherwise.
+func isOver(err error, left time.Duration) bool {
+	isGone := errors.Is(err, errKeyGone) || errors.Is(err, rpctypes.ErrLeaseNotFound)
+	return isGone || err != nil && left <= 0
+}
+
+// renewOnce counts from before the request was sent, and only if the key is still there after it.
+func (e *etcd) renewOnce(ctx context.Context, s *session, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	sentAt := e.config.Now()
-	if _, err := client.KeepAliveOnce(ctx, lease); err != nil {
+	if _, err := s.client.KeepAliveOnce(ctx, s.lease); err != nil {
+		return err
+	}
+	if err := s.checkKey(ctx); err != nil {
 		return err
 	}
 	e.tenure.renewed(sentAt)
+	return nil
+}
+
+// checkKey says whether an election that was won is lost.
+func (s *session) checkKey(ctx context.Context) error {
+	won := s.won.Load()
+	if won == nil {
+		return nil
+	}
+	answer, err := s.client.Get(ctx, won.name)
+	if err != nil {
+		return err
+	}
+	if len(answer.Kvs) != 1 || answer.Kvs[0].CreateRevision != won.revision {
+		return errKeyGone
+	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ type tenure struct {
 
 	mutex   sync.Mutex
 	elected bool
+	term    uint64
 	until   time.Time
 	leader  string
 	problem string
@@ -37,6 +38,7 @@ func (t *tenure) renewed(sentAt time.Time) {
 func (t *tenure) elect() {
 	t.mutex.Lock()
 	t.elected = true
+	t.term++
 	t.mutex.Unlock()
 	t.announce()
 }
@@ -70,11 +72,15 @@ func (t *tenure) left() time.Duration {
 func (t *tenure) state() State {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return State{
+	state := State{
 		Active:  t.elected && t.now().Before(t.until),
 		Leader:  t.leader,
 		Problem: t.problem,
 	}
+	if state.Active {
+		state.Term = t.term
+	}
+	return state
 }
 
 // announce never blocks: one notice that has not been taken yet stands for all later ones.

@@ -2,8 +2,11 @@ package election
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
 type fakeClock struct{ time time.Time }
@@ -67,6 +70,45 @@ func TestTenureAfterItsEndNeedsAnotherElection(t *testing.T) {
 	tenure.renewed(clock.now())
 	if got, want := tenure.state(), (State{}); got != want {
 		t.Errorf("state after a new session is %+v, want %+v", got, want)
+	}
+}
+
+// Between two elections another controller may have been the active one, and nobody here have looked.
+func TestTenureTellsElectionsApart(t *testing.T) {
+	clock := &fakeClock{time: time.Unix(1000, 0)}
+	tenure := newTestTenure(clock)
+	tenure.renewed(clock.now())
+	tenure.elect()
+	first := tenure.state().Term
+	tenure.end(nil)
+	tenure.renewed(clock.now())
+	tenure.elect()
+	if again := tenure.state().Term; again == first {
+		t.Errorf("both elections have the term %d", first)
+	}
+}
+
+func TestSessionIsOver(t *testing.T) {
+	broken := errors.New("no connection")
+	tests := []struct {
+		name string
+		err  error
+		left time.Duration
+		over bool
+	}{
+		{"renewed", nil, time.Second, false},
+		{"renewed at the last moment", nil, 0, false},
+		{"no answer, but time to try again", broken, time.Millisecond, false},
+		{"no answer for too long", broken, 0, true},
+		{"revoked at the server", fmt.Errorf("renew: %w", rpctypes.ErrLeaseNotFound), time.Second, true},
+		{"key deleted", errKeyGone, time.Second, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := isOver(test.err, test.left); got != test.over {
+				t.Errorf("over is %v, want %v", got, test.over)
+			}
+		})
 	}
 }
 
