@@ -139,6 +139,37 @@ func TestRolesThatMayNotOrder(t *testing.T) {
 	}
 }
 
+// A policy would take a lease under its name for its own, and renew it.
+func TestOperatorsMayNotOrderInTheNameOfAPolicy(t *testing.T) {
+	n := newNode(t)
+	n.startStore("a")
+	n.start()
+	controller, operator := n.controller(1), n.client(security.RoleOperator, "ann")
+	forged := hold("a", "policy/a", time.Minute)
+	start := &sluicev1.StartTaskRequest{
+		Ref: forged.GetRef(), Kind: forged.GetKind(), Scope: "orders", Setting: forged.GetSetting(),
+		Owner: "policy/a", TimeToLive: forged.GetTimeToLive(),
+	}
+	_, setErr := operator.SetLease(t.Context(), forged)
+	_, startErr := operator.StartTask(t.Context(), start)
+	for _, err := range []error{setErr, startErr} {
+		if store.CodeOf(err) != store.CodeForbidden || !strings.Contains(err.Error(), "operator/ann") {
+			t.Errorf("error %v, want forbidden, and the owner to take instead", err)
+		}
+	}
+	if now := snapshotOf(t, operator, "a"); len(now.GetLeases()) > 0 || len(now.GetTasks()) > 0 {
+		t.Errorf("the orders were obeyed: %v", now)
+	}
+
+	// To end what a policy has ordered is for everybody who may order.
+	mustSet(t, controller, forged)
+	cleared, err := operator.ClearLeases(t.Context(), &sluicev1.ClearLeasesRequest{Ref: forged.GetRef(), Owner: "policy/a"})
+	if err != nil || cleared.GetCleared() != 1 {
+		t.Errorf("cleared %v, %v", cleared, err)
+	}
+	mustSet(t, operator, hold("a", "operator/ann", time.Minute))
+}
+
 func TestOrdersAreLogged(t *testing.T) {
 	n := newNode(t)
 	n.startStore("a")

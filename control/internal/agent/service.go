@@ -8,6 +8,7 @@ import (
 	"sluice.dev/control/internal/agent/stores"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -74,6 +75,9 @@ func (s *service) SetLease(ctx context.Context, request *sluicev1.SetLeaseReques
 	if err != nil {
 		return nil, err
 	}
+	if err := security.CheckOwner(ctx, order.Owner); err != nil {
+		return nil, err
+	}
 	instance, err := s.find(ref)
 	if err != nil {
 		return nil, err
@@ -111,6 +115,9 @@ func (s *service) StartTask(ctx context.Context, request *sluicev1.StartTaskRequ
 	received := s.now()
 	ref, order, err := wire.DecodeStartTask(s.node, request)
 	if err != nil {
+		return nil, err
+	}
+	if err := security.CheckOwner(ctx, order.Owner); err != nil {
 		return nil, err
 	}
 	instance, err := s.find(ref)

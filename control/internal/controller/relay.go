@@ -5,6 +5,7 @@ import (
 	"time"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 )
 
@@ -12,10 +13,14 @@ import (
 const relayTimeout = 5 * time.Second
 
 // RelaySetLease passes a lease on to a node. A standby relays as the active controller does: an
-// operator's order is none of a policy's.
+// operator's order is none of a policy's. The agent sees the controller as the caller, so that whose
+// name is used is checked here.
 func (s *service) RelaySetLease(
 	ctx context.Context, request *sluicev1.RelaySetLeaseRequest,
 ) (*sluicev1.RelaySetLeaseResponse, error) {
+	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
+		return nil, err
+	}
 	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
 	if err != nil {
 		return nil, err
@@ -48,6 +53,9 @@ func (s *service) RelayClearLeases(
 func (s *service) RelayStartTask(
 	ctx context.Context, request *sluicev1.RelayStartTaskRequest,
 ) (*sluicev1.RelayStartTaskResponse, error) {
+	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
+		return nil, err
+	}
 	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
 	if err != nil {
 		return nil, err

@@ -168,6 +168,20 @@ func TestRunningController(t *testing.T) {
 			t.Errorf("an order for an agent that is not there: %v", err)
 		}
 	})
+	// The agent would take the relayed order for one of the controller.
+	t.Run("relay in the name of a policy", func(t *testing.T) {
+		_, setErr := operator.RelaySetLease(inTime(t), &sluicev1.RelaySetLeaseRequest{
+			Node: "n1", Request: &sluicev1.SetLeaseRequest{Owner: "policy/p"},
+		})
+		_, startErr := operator.RelayStartTask(inTime(t), &sluicev1.RelayStartTaskRequest{
+			Node: "n1", Request: &sluicev1.StartTaskRequest{Owner: "policy/p"},
+		})
+		for _, err := range []error{setErr, startErr} {
+			if store.CodeOf(err) != store.CodeForbidden {
+				t.Errorf("error %v, want forbidden", err)
+			}
+		}
+	})
 	t.Run("health", func(t *testing.T) {
 		health := grpc_health_v1.NewHealthClient(r.dial(t, security.RoleViewer, "v"))
 		for _, name := range []string{"", activeHealth} {

@@ -35,7 +35,7 @@ type targetState struct {
 
 func newActivePolicy(config Policy, decider policy.Policy) *activePolicy {
 	p := &activePolicy{
-		config: config, decider: decider, owner: "policy/" + config.Name,
+		config: config, decider: decider, owner: store.PolicyOwnerPrefix + config.Name,
 		targets: make(map[policy.Ref]*targetState),
 	}
 	if len(config.Targets.Nodes) > 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+
+	"sluice.dev/control/internal/store"
 )
 
 // Permissions says which roles may call a method, by its full name, "/package.Service/Method". What is
@@ -46,6 +48,20 @@ func (p Permissions) check(ctx context.Context, method string) error {
 		return refusal
 	}
 	return refusal.WithHint("It needs a certificate with the role %s.", joinRoles(allowed))
+}
+
+// CheckOwner refuses orders for leases under the name of a policy to everybody but controllers, as
+// store.CodeForbidden: the policy would take such a lease for its own, and renew what it never decided.
+func CheckOwner(ctx context.Context, owner string) error {
+	if !strings.HasPrefix(owner, store.PolicyOwnerPrefix) {
+		return nil
+	}
+	caller, err := FromContext(ctx)
+	if err != nil || caller.Role == RoleController {
+		return err
+	}
+	return forbiddenf("%s may not order as %q, which is for the policies of controllers", caller, owner).
+		WithHint("Order under another owner, such as %s/%s, and replace the lease if a policy has it.", caller.Role, caller.Name)
 }
 
 func joinRoles(roles []Role) string {

@@ -44,6 +44,10 @@ type Driver interface {
 	Close() error
 }
 
+// PolicyOwnerPrefix begins the owners of leases that policies give, followed by the policy's name. Nobody
+// but controllers orders under such a name.
+const PolicyOwnerPrefix = "policy/"
+
 const (
 	maxOwnerBytes = 63
 	maxScopeBytes = 1024
