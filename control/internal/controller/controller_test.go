@@ -105,6 +105,9 @@ func TestWhatIsNotFreshIsStopped(t *testing.T) {
 		{"store that is gone", nil, func(w *world) {
 			*w.agents["n1"].instances["main"] = memoryStore{age: 4 * time.Second, problem: "the socket is gone"}
 		}, "the snapshot is 4s old, more than 3s: the socket is gone"},
+		{"store that has never answered", nil, func(w *world) {
+			*w.agents["n1"].instances["main"] = memoryStore{isSilent: true, problem: "it has not been asked yet"}
+		}, "the store has not answered yet: it has not been asked yet"},
 		{"unreachable agent", nil, func(w *world) { w.agents["n1"].failure = errGone },
 			"the agent at n1:7411 does not answer: connection refused"},
 		{"agent of another node", nil, func(w *world) { w.agents["n1"].node = "n2" },
@@ -144,6 +147,15 @@ func TestInstanceThatIsLeftOutIsGone(t *testing.T) {
 	w.agents["n1"].instances = map[string]*memoryStore{}
 	if made := w.step(); len(made) != 1 || made[0].GetNode() != "n2" {
 		t.Errorf("the decisions are %v, want one about n2", made)
+	}
+}
+
+// Two orders for one instance would be given at the same time.
+func TestInstanceThatIsNamedTwiceIsDecidedAboutOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	w.agents["n1"].instances["main"].isTwice = true
+	if made := w.step(); len(made) != 2 {
+		t.Errorf("there are %d decisions, want one about each node: %v", len(made), made)
 	}
 }
 

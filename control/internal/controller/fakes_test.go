@@ -77,8 +77,10 @@ type memoryStore struct {
 	// age is that of the snapshot; problem why there is no newer one.
 	age     time.Duration
 	problem string
-	leases  []memoryLease
-	started int
+	// isSilent says that the store has never answered, isTwice that the agent names it twice.
+	isSilent, isTwice bool
+	leases            []memoryLease
+	started           int
 }
 
 type memoryLease struct {
@@ -115,11 +117,13 @@ func (a *memoryAgent) GetSnapshot(
 	now := a.clock.now()
 	snapshot := wire.NodeSnapshot{Node: a.node, Version: "test", Signals: policy.NodeSignals{CPUUsed: 0.5}}
 	for name, instance := range a.instances {
-		snapshot.Descriptions = append(snapshot.Descriptions, store.Description{
-			Store: "reference", Instance: name, StoreVersion: "1", PluginVersion: "1", MaxTimeToLive: time.Minute,
-			Capabilities: []store.Capability{{Kind: store.Compaction, CanStart: true,
-				Settings: []store.SettingName{store.RateBytesPerSecond}}},
-		})
+		if !instance.isSilent {
+			snapshot.Descriptions = append(snapshot.Descriptions, store.Description{
+				Store: "reference", Instance: name, StoreVersion: "1", PluginVersion: "1", MaxTimeToLive: time.Minute,
+				Capabilities: []store.Capability{{Kind: store.Compaction, CanStart: true,
+					Settings: []store.SettingName{store.RateBytesPerSecond}}},
+			})
+		}
 		taken := store.Snapshot{TakenAt: now.Add(-instance.age)}
 		for _, lease := range instance.leases {
 			if lease.until.After(now) {
@@ -127,10 +131,14 @@ func (a *memoryAgent) GetSnapshot(
 				taken.Leases = append(taken.Leases, lease.Lease)
 			}
 		}
-		snapshot.Instances = append(snapshot.Instances, wire.InstanceSnapshot{
+		shown := wire.InstanceSnapshot{
 			Ref:      policy.Ref{Node: a.node, Store: "reference", Instance: name},
 			Snapshot: taken, Problem: instance.problem,
-		})
+		}
+		snapshot.Instances = append(snapshot.Instances, shown)
+		if instance.isTwice {
+			snapshot.Instances = append(snapshot.Instances, shown)
+		}
 	}
 	return wire.EncodeNodeSnapshot(snapshot, now), nil
 }

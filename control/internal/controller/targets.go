@@ -74,7 +74,8 @@ func (p *activePolicy) appendTargets(
 	first := len(targets)
 	if state.latest != nil {
 		for _, instance := range state.latest.snapshot.Instances {
-			if p.selects(instance.Ref) {
+			// One that an agent names twice is decided about once.
+			if p.selects(instance.Ref) && !hasTarget(targets[first:], instance.Ref) {
 				targets = append(targets, p.target(node, state, instance, now, stale))
 			}
 		}
@@ -84,12 +85,15 @@ func (p *activePolicy) appendTargets(
 	}
 	for _, name := range p.config.Targets.Instances {
 		ref := policy.Ref{Node: node.agent.Node, Store: p.config.Targets.Store, Instance: name}
-		known := slices.ContainsFunc(targets[first:], func(target policy.Target) bool { return target.Ref == ref })
-		if !known {
+		if !hasTarget(targets[first:], ref) {
 			targets = append(targets, p.missingTarget(ref, state))
 		}
 	}
 	return targets
+}
+
+func hasTarget(targets []policy.Target, ref policy.Ref) bool {
+	return slices.ContainsFunc(targets, func(target policy.Target) bool { return target.Ref == ref })
 }
 
 func (p *activePolicy) selects(ref policy.Ref) bool {
@@ -119,6 +123,10 @@ func (p *activePolicy) target(
 		NodeSignals: state.latest.snapshot.Signals,
 	}
 	target.Missing = whyNotFresh(node, state, target.Age, stale, instance.Problem)
+	if target.Missing == "" && target.Description.Store == "" {
+		// Its agent has found it, and so gives its age from then on.
+		target.Missing = "the store has not answered yet: " + instance.Problem
+	}
 	target.Fresh = target.Missing == ""
 	target.Lease = p.leaseOn(target, now)
 	return target
