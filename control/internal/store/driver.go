@@ -51,6 +51,8 @@ const PolicyOwnerPrefix = "policy/"
 const (
 	maxOwnerBytes = 63
 	maxScopeBytes = 1024
+	// maxTextBytes bounds the text of a setting.
+	maxTextBytes = 1024
 )
 
 // Validate says what is wrong with an order, whatever the store. An order to start may go without a

@@ -59,7 +59,7 @@ func (s Setting) Validate() error {
 	case math.IsNaN(s.Number) || math.IsInf(s.Number, 0) || s.Number < form.least:
 		return Invalidf("%s must be a number of at least %v, not %v", s.Name, form.least, s.Number)
 	}
-	return nil
+	return ValidateText("value of "+string(s.Name), s.Text, maxTextBytes)
 }
 
 // String is the form that ParseSetting reads: "hold", "rate_bytes_per_second=6e+06", "tier=ssd".

@@ -24,8 +24,8 @@ func DecodeDescription(message *sluicev1.Description) (store.Description, error)
 	description := store.Description{
 		Store:         read.name("ref.store", message.GetRef().GetStore()),
 		Instance:      read.name("ref.instance", message.GetRef().GetInstance()),
-		StoreVersion:  read.text("store_version", message.GetStoreVersion(), maxNameBytes),
-		PluginVersion: read.text("plugin_version", message.GetPluginVersion(), maxNameBytes),
+		StoreVersion:  read.text("store_version", message.GetStoreVersion(), maxTextBytes),
+		PluginVersion: read.text("plugin_version", message.GetPluginVersion(), maxTextBytes),
 		MaxTimeToLive: read.duration("max_time_to_live", message.GetMaxTimeToLive()),
 	}
 	if read.err != nil {

@@ -16,7 +16,8 @@ import (
 const (
 	maxNameBytes  = 255
 	maxScopeBytes = 1024
-	// maxTextBytes is for sentences, such as the reason of a decision.
+	// maxTextBytes is for sentences, such as the reason of a decision, and for what a store says in its own
+	// words: the local protocol has at most 1024 characters for that.
 	maxTextBytes = 4096
 
 	maxTasks        = 10_000
@@ -54,10 +55,14 @@ func (f *fields) keep(err error) {
 
 // name reads a text that must not be empty.
 func (f *fields) name(field, text string) string {
+	return f.required(field, text, maxNameBytes)
+}
+
+func (f *fields) required(field, text string, maxBytes int) string {
 	if text == "" {
 		f.fail("%s is missing", field)
 	}
-	return f.text(field, text, maxNameBytes)
+	return f.text(field, text, maxBytes)
 }
 
 func (f *fields) scope(text string) string {

@@ -39,7 +39,7 @@ func DecodeSetting(message *sluicev1.Setting) (store.Setting, error) {
 func decodeReportedSetting(message *sluicev1.Setting) (store.Setting, error) {
 	var read fields
 	read.name("setting.name", message.GetName())
-	read.text("setting.text", message.GetText(), maxNameBytes)
+	read.text("setting.text", message.GetText(), maxTextBytes)
 	read.number("setting.number", message.GetNumber())
 	return plainSetting(message), read.err
 }

@@ -74,6 +74,8 @@ func TestSetLeaseRefuses(t *testing.T) {
 		"rate without end":       {func(r *sluicev1.SetLeaseRequest) { setNumber(r.Setting, math.Inf(1)) }, "not +Inf"},
 		"negative rate":          {func(r *sluicev1.SetLeaseRequest) { setNumber(r.Setting, -1) }, "at least 1"},
 		"hold with a number":     {func(r *sluicev1.SetLeaseRequest) { r.Setting.Name = "hold" }, "takes no number"},
+		"tier that is too long":  {func(r *sluicev1.SetLeaseRequest) { setTier(r, strings.Repeat("t", 1025)) }, "at most 1024"},
+		"tier of two lines":      {func(r *sluicev1.SetLeaseRequest) { setTier(r, "a\nb") }, "not printable text"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,6 +88,10 @@ func TestSetLeaseRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+func setTier(request *sluicev1.SetLeaseRequest, text string) {
+	request.Setting = &sluicev1.Setting{Name: string(store.Tier), Value: &sluicev1.Setting_Text{Text: text}}
 }
 
 func setNumber(setting *sluicev1.Setting, number float64) {

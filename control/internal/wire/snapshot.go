@@ -100,11 +100,11 @@ func decodeTask(message *sluicev1.Task) (store.Task, error) {
 	}
 	var read fields
 	task := store.Task{
-		ID:                 read.name("id", message.GetId()),
+		ID:                 read.required("id", message.GetId(), maxTextBytes),
 		Kind:               kind,
 		Scope:              read.scope(message.GetScope()),
 		State:              states[message.GetState()],
-		Phase:              read.text("phase", message.GetPhase(), maxNameBytes),
+		Phase:              read.text("phase", message.GetPhase(), maxTextBytes),
 		BytesDone:          message.GetBytesDone(),
 		BytesTotal:         message.GetBytesTotal(),
 		RateBytesPerSecond: read.quantity("rate_bytes_per_second", message.GetRateBytesPerSecond()),

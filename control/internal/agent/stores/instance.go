@@ -103,6 +103,9 @@ func (i *Instance) observe(ctx context.Context, incarnation string) error {
 	if after, err := discovery.Incarnation(i.source.Socket); err != nil || after != incarnation {
 		return store.Errorf(store.CodeUnavailable, "the store has stopped while it was asked for a snapshot")
 	}
+	if err := i.checkSnapshot(snapshot); err != nil {
+		return err
+	}
 	i.publish(connection.description, snapshot, i.now().Sub(begun))
 	i.reconcile(ctx, connection.Session, leases.Observation{Begun: begun, Leases: snapshot.Leases})
 	return nil
@@ -155,7 +158,7 @@ func (i *Instance) describe(ctx context.Context, driver store.Driver) (store.Des
 			i.source.Socket, is, i.source.Ref).
 			WithHint("Have its plug-in listen on a socket named after the store and the instance.")
 	}
-	return description, nil
+	return description, checkDescription(description)
 }
 
 // disconnect closes the driver; calls that are under way through it fail.

@@ -59,10 +59,15 @@ func checkDescribe(ctx context.Context, s *subject) error {
 	if !strings.HasSuffix(s.socketPath, string(filepath.Separator)+path) {
 		return fmt.Errorf("the socket is %s, but the description says that it is .../%s", s.socketPath, path)
 	}
+	kinds := map[store.Kind]bool{}
 	for _, capability := range got.Capabilities {
-		if !slices.Contains(store.Kinds(), capability.Kind) {
+		switch {
+		case !slices.Contains(store.Kinds(), capability.Kind):
 			return fmt.Errorf("the kind %q is not in the vocabulary", capability.Kind)
+		case kinds[capability.Kind]:
+			return fmt.Errorf("the kind %q is there twice", capability.Kind)
 		}
+		kinds[capability.Kind] = true
 		for _, name := range capability.Settings {
 			if !slices.Contains(store.SettingNames(), name) {
 				return fmt.Errorf("the setting %q is not in the vocabulary", name)

@@ -87,6 +87,12 @@ func wrongResponders() []struct {
 		{"a word that there is not", "describe", func(line []byte, pass func([]byte) []byte) []byte {
 			return bytes.ReplaceAll(pass(line), []byte(`"kind":"compaction"`), []byte(`"kind":"compactions"`))
 		}},
+		{"kind that is there twice", "describe", answering("describe", func(_, response object) {
+			result := within(response, "result")
+			if capabilities, there := result["capabilities"].([]any); there {
+				result["capabilities"] = append(capabilities, capabilities[0])
+			}
+		})},
 		{"newer minor version refused", "newer-minor-version", instead(`"minor":99`, `{"jsonrpc":"2.0","id":7,"error":{"code":-32007,"message":"1.99 and 1.0"}}`)},
 		{"any major version", "other-major-version", asking("describe", func(params object) {
 			within(params, "protocol_version")["major"] = 1
