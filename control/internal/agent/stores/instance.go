@@ -17,6 +17,9 @@ const (
 	callTimeout = 2 * time.Second
 	// longestPause bounds the time between two attempts to reach a store that fails.
 	longestPause = 5 * time.Second
+	// describePeriod is how often a store that answers is asked what it is: settings that bound its leases may
+	// change, and its plug-in be replaced, while it runs.
+	describePeriod = time.Minute
 )
 
 // Instance is one instance of a store, with the loop that a Registry runs for it. Its exported methods are
@@ -39,6 +42,7 @@ type Instance struct {
 type connection struct {
 	leases.Session
 	description store.Description
+	describedAt time.Time
 }
 
 // retry is when a store that failed is asked again.
@@ -111,14 +115,14 @@ func (i *Instance) observe(ctx context.Context, incarnation string) error {
 	return nil
 }
 
-// connect returns the connection to a process, a new one if there is none yet. After a failure it asks
-// for the description again: the store may have been upgraded.
+// connect returns the connection to a process, a new one if there is none yet. After a failure, and from
+// time to time, it asks for the description again: the store may have been upgraded.
 func (i *Instance) connect(ctx context.Context, incarnation string) (*connection, error) {
 	current := i.connection.Load()
 	switch {
 	case current == nil || current.Incarnation != incarnation:
 		return i.open(ctx, incarnation)
-	case i.retry.failures > 0:
+	case i.retry.failures > 0, i.now().Sub(current.describedAt) >= describePeriod:
 		return i.introduce(ctx, current.Session)
 	}
 	return current, nil
@@ -141,7 +145,7 @@ func (i *Instance) introduce(ctx context.Context, session leases.Session) (*conn
 		i.close(session.Driver)
 		return nil, err
 	}
-	next := &connection{session, description}
+	next := &connection{session, description, i.now()}
 	i.connection.Store(next)
 	return next, nil
 }
@@ -183,7 +187,7 @@ func (i *Instance) publish(description store.Description, snapshot store.Snapsho
 	i.retry = retry{}
 	i.state.Store(&State{
 		Ref: i.source.Ref, Description: &description, Snapshot: &snapshot, SnapshotDuration: took,
-		SeenAt: i.now(), Failures: previous.Failures,
+		SeenAt: i.now(), Period: i.period, Failures: previous.Failures,
 	})
 }
 

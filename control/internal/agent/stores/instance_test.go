@@ -240,3 +240,21 @@ func TestStoreThatIsAnotherThanItsSocketSays(t *testing.T) {
 		t.Errorf("state %+v", state)
 	}
 }
+
+// The bound of PostgreSQL's leases changes with its configuration, and no restart.
+func TestDescriptionIsAskedForFromTimeToTime(t *testing.T) {
+	driver := goodReports()
+	instance := newReportingInstance(t, driver)
+	defer instance.disconnect()
+	clock := newClock()
+	instance.now = clock.read
+	instance.step(context.Background())
+	driver.description.MaxTimeToLive = time.Hour
+	for _, want := range []time.Duration{time.Minute, time.Hour} {
+		clock.advance(describePeriod / 2)
+		instance.step(context.Background())
+		if got := instance.State().Description.MaxTimeToLive; got != want {
+			t.Errorf("the longest time to live is %v, want %v", got, want)
+		}
+	}
+}

@@ -30,6 +30,10 @@ type Registry struct {
 	loops   sync.WaitGroup
 }
 
+// maxGone is how many stores that are gone are shown at most. It bounds what programs of short lives can
+// cause, each with a store of its own, and keeps a node below what controllers take.
+const maxGone = 256
+
 type runningInstance struct {
 	*Instance
 	stop context.CancelFunc
@@ -93,15 +97,29 @@ func (r *Registry) Update(ctx context.Context, sources []Source) {
 			r.start(ctx, source)
 		}
 	}
-	for ref, instance := range r.running {
-		if !present[ref] && !instance.State().IsShown(r.now()) {
-			r.logger.Info("a store is gone", "store", ref.Store, "instance", ref.Instance)
-			instance.stop()
-			delete(r.running, ref)
-		}
-	}
+	r.stopGone(present)
 	r.forgetKeepers()
 	r.publish()
+}
+
+// stopGone gives up the stores that are not present and no longer shown, and those that are gone for
+// longest where there are too many.
+func (r *Registry) stopGone(present map[Ref]bool) {
+	var gone []*State
+	for ref, instance := range r.running {
+		if !present[ref] {
+			gone = append(gone, instance.State())
+		}
+	}
+	slices.SortFunc(gone, func(a, b *State) int { return b.SeenAt.Compare(a.SeenAt) })
+	for i, state := range gone {
+		if i < maxGone && state.IsShown(r.now()) {
+			continue
+		}
+		r.logger.Info("a store is gone", "store", state.Ref.Store, "instance", state.Ref.Instance)
+		r.running[state.Ref].stop()
+		delete(r.running, state.Ref)
+	}
 }
 
 // Wait returns when all loops have ended.
@@ -118,7 +136,7 @@ func (r *Registry) start(ctx context.Context, source Source) {
 		source: source, period: r.period, now: r.now, keeper: r.keepers[ref], restored: r.restored,
 		logger: r.logger.With("store", ref.Store, "instance", ref.Instance),
 	}
-	instance.state.Store(&State{Ref: ref, Problem: "it has not been asked yet", SeenAt: r.now()})
+	instance.state.Store(&State{Ref: ref, Problem: "it has not been asked yet", SeenAt: r.now(), Period: r.period})
 	loop, stop := context.WithCancel(ctx)
 	r.running[ref] = runningInstance{instance, stop}
 	r.loops.Go(func() { instance.run(loop) })

@@ -2,6 +2,7 @@ package stores
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -97,13 +98,51 @@ func TestStoreThatIsGoneIsShownForAMinute(t *testing.T) {
 	if _, err := registry.Find(source.Ref); err != nil || !gone.State().IsShown(clock.read()) || gone.State().Snapshot == nil {
 		t.Errorf("the store is no longer shown: %v", err)
 	}
-	clock.advance(time.Second)
+	clock.advance(time.Second + registry.period)
 	update(other)
 	if _, err := registry.Find(source.Ref); store.CodeOf(err) != store.CodeNotFound {
 		t.Errorf("error %v, want not found", err)
 	}
 	if got, want := refs(registry), []string{"hbase/b"}; !slices.Equal(got, want) {
 		t.Errorf("instances %v, want %v: one that is configured stays", got, want)
+	}
+}
+
+// The longest period is as long as a store is shown that does not answer.
+func TestStoreIsShownUntilItsNextSnapshot(t *testing.T) {
+	directory := referencetest.SocketDirectory(t)
+	serveReference(t, directory, "a")
+	clock := newClock()
+	instance := newInstance(referenceSource(directory, "a"), clock.read)
+	instance.period = shownFor
+	defer instance.disconnect()
+	instance.step(context.Background())
+	clock.advance(instance.period + time.Second)
+	if !instance.State().IsShown(clock.read()) {
+		t.Error("a store that answers is not shown while its next snapshot is taken")
+	}
+}
+
+// Programs that come and go, each with a store of its own, would fill an agent for a minute.
+func TestStoresThatAreGoneAreBounded(t *testing.T) {
+	clock := newClock()
+	registry, update := startRegistry(t, clock.read)
+	directory := t.TempDir()
+	var last Source
+	for i := range maxGone + 10 {
+		last = sourceAt(Ref{"s", fmt.Sprint(i)}, filepath.Join(directory, fmt.Sprint(i)))
+		update(last)
+		clock.advance(time.Millisecond)
+	}
+	update()
+	if got := len(registry.Instances()); got != maxGone {
+		t.Errorf("%d stores are shown, want %d", got, maxGone)
+	}
+	if _, err := registry.Find(last.Ref); err != nil {
+		t.Errorf("the last one is not shown: %v", err)
+	}
+	if _, err := registry.Find(Ref{"s", "0"}); store.CodeOf(err) != store.CodeNotFound {
+		t.Errorf("the first one is still shown: %v", err)
 	}
 }
 

@@ -40,11 +40,14 @@ type State struct {
 	Problem string
 	// SeenAt is when the store last answered, or when it was found if it never has.
 	SeenAt time.Time
+	// Period is the time between two attempts.
+	Period time.Duration
 	// Failures counts the attempts to take a snapshot that failed.
 	Failures uint64
 }
 
-// shownFor is for how long a store that no longer answers is shown with its last snapshot.
+// shownFor is for how long a store that no longer answers is shown with its last snapshot, from when the
+// next one was due.
 const shownFor = time.Minute
 
 // IsUp says whether the last attempt to take a snapshot succeeded.
@@ -54,5 +57,5 @@ func (s *State) IsUp() bool {
 
 // IsShown says whether the store has answered, or come, recently enough to be shown.
 func (s *State) IsShown(now time.Time) bool {
-	return now.Sub(s.SeenAt) < shownFor
+	return now.Sub(s.SeenAt) < s.Period+shownFor
 }
