@@ -46,6 +46,8 @@ type process struct {
 	health      *health.Server
 	server      *grpc.Server
 	pageServer  *http.Server
+	// stopping is closed when the servers shut down.
+	stopping chan struct{}
 }
 
 // Run is a controller, until its context ends; it then gives up being the active one and returns nil.
@@ -56,7 +58,7 @@ func Run(ctx context.Context, config Config, log *slog.Logger) error {
 		return err
 	}
 	defer credentials.Close()
-	p := &process{config: config, log: log, credentials: credentials}
+	p := &process{config: config, log: log, credentials: credentials, stopping: make(chan struct{})}
 	if err := p.assemble(); err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (p *process) assemble() error {
 }
 
 func (p *process) assembleServers() {
-	answers := &service{controller: p.controller}
+	answers := &service{controller: p.controller, stopping: p.stopping}
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	outermost := grpc.UnaryInterceptor(audit{p.log}.UnaryServerInterceptor)
 	p.server = grpc.NewServer(append(protocol.ServerOptions(p.credentials), outermost)...)
@@ -212,9 +214,11 @@ func (p *process) afterPeriod() {
 	p.page.Record()
 }
 
-// shutDown takes no more calls, and waits for those that are under way, but not for ever.
+// shutDown takes no more calls, and waits for those that are under way, but not for ever. Whoever watches
+// decisions does not keep it waiting: a controller that is started again must renew its leases in time.
 func (p *process) shutDown() {
 	p.health.Shutdown()
+	close(p.stopping)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	force := context.AfterFunc(ctx, p.server.Stop)

@@ -213,6 +213,28 @@ func TestRunningController(t *testing.T) {
 	}
 }
 
+// Leases would run out while a controller that is restarted waits for somebody to stop watching.
+func TestWatchersDoNotHoldUpTheEnd(t *testing.T) {
+	r := run(t, "")
+	viewer := sluicev1.NewControllerServiceClient(r.dial(t, security.RoleViewer, "v"))
+	stream, err := viewer.WatchDecisions(inTime(t), &sluicev1.WatchDecisionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.stop(); err != nil {
+		t.Errorf("the controller ended with %v", err)
+	}
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this controller stops") {
+		t.Errorf("the stream ended with %v, and so by force", err)
+	}
+}
+
 func get(t *testing.T, client *http.Client, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(inTime(t), http.MethodGet, url, nil)

@@ -27,6 +27,8 @@ const (
 type service struct {
 	sluicev1.UnimplementedControllerServiceServer
 	controller *Controller
+	// stopping is closed to end what would go on for as long as a client listens.
+	stopping <-chan struct{}
 }
 
 // Cluster returns the last state of every node, by name.
@@ -96,6 +98,9 @@ func (s *service) WatchDecisions(
 		select {
 		case <-stream.Context().Done():
 			return nil
+		case <-s.stopping:
+			return store.Errorf(store.CodeUnavailable, "this controller stops").
+				WithHint("Ask again when it is back, or ask another one.")
 		case <-log.wait(seen):
 		}
 		decisions, missed := log.after(seen, watchBatch)
