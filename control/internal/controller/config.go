@@ -17,6 +17,8 @@ import (
 type Config struct {
 	// Path is the file that it was read from, and is read from again.
 	Path string `yaml:"-"`
+	// text is what was in the file then.
+	text []byte `yaml:"-"`
 
 	Cluster                string        `yaml:"cluster"`
 	Name                   string        `yaml:"name"`
@@ -133,7 +135,7 @@ func Load(path string) (Config, error) {
 	if len(problems) > 0 {
 		return Config{}, fmt.Errorf("%s: %w", path, problems)
 	}
-	config.Path = path
+	config.Path, config.text = path, text
 	return config, nil
 }
 

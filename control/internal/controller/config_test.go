@@ -41,7 +41,7 @@ func TestCompleteConfiguration(t *testing.T) {
 		Prometheus: &Prometheus{URL: "https://prometheus:9090", TLS: &prometheusTLS},
 	}
 	policies := config.Policies
-	config.Policies = nil
+	config.Policies, config.text = nil, nil
 	if !reflect.DeepEqual(config, want) {
 		t.Errorf("the configuration is\n%+v, want\n%+v", config, want)
 	}
@@ -75,6 +75,7 @@ func TestDefaults(t *testing.T) {
 		TLS: TLS{"/c.crt", "/c.key", "/ca.crt"}, LogLevel: "info", PeriodSeconds: 1, LeaseTimeToLiveSeconds: 5,
 		RequestTimeoutSeconds: 0.5, StaleSeconds: 3, Agents: []Agent{},
 	}
+	config.text = nil
 	if !reflect.DeepEqual(config, want) {
 		t.Errorf("the configuration is\n%+v, want\n%+v", config, want)
 	}

@@ -3,8 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"os"
-	"syscall"
 	"testing"
 	"time"
 
@@ -178,50 +176,5 @@ func TestReloadThatIsRefused(t *testing.T) {
 				t.Errorf("%v failures were counted, want 1", got)
 			}
 		})
-	}
-}
-
-func TestConfigWatcher(t *testing.T) {
-	path := writeConfig(t, least)
-	watcher := newConfigWatcher(path, newWorld(t, nil).log)
-	hangups := make(chan os.Signal, 1)
-	failed := make(chan error, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { failed <- watcher.run(ctx, hangups) }()
-	next := func() loaded {
-		t.Helper()
-		select {
-		case result := <-watcher.results:
-			return result
-		case <-time.After(testDeadline):
-			t.Fatal("the configuration was not read again")
-			return loaded{}
-		}
-	}
-
-	hangups <- syscall.SIGHUP
-	if got := next(); got.err != nil || got.config.StaleSeconds != 3 {
-		t.Errorf("after SIGHUP: %+v", got)
-	}
-	replace := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	replace(least + "stale_seconds: 9\n")
-	if got := next(); got.err != nil || got.config.StaleSeconds != 9 {
-		t.Errorf("after a change: %+v", got)
-	}
-	replace("nonsense: [")
-	if got := next(); got.err == nil {
-		t.Errorf("after a bad change: %+v", got)
-	}
-	cancel()
-	if err := <-failed; err != nil {
-		t.Error(err)
 	}
 }

@@ -31,8 +31,8 @@ type configWatcher struct {
 }
 
 // newConfigWatcher watches the file that a configuration was read from.
-func newConfigWatcher(path string, log *slog.Logger) *configWatcher {
-	return &configWatcher{path: path, log: log, results: make(chan loaded)}
+func newConfigWatcher(config Config, log *slog.Logger) *configWatcher {
+	return &configWatcher{path: config.Path, lastText: config.text, log: log, results: make(chan loaded)}
 }
 
 // run watches until ctx ends. It watches the directory: a file that is replaced is another file.
@@ -45,8 +45,8 @@ func (w *configWatcher) run(ctx context.Context, hangups <-chan os.Signal) error
 	if err := watcher.Add(filepath.Dir(w.path)); err != nil {
 		return fmt.Errorf("watch the configuration: %w", err)
 	}
-	// An error shows when the file is read again.
-	w.lastText, _ = readFile(w.path)
+	// The file may have changed between its first reading and this watch.
+	w.loadChanged(ctx)
 	var settled <-chan time.Time
 	for {
 		select {
@@ -55,7 +55,10 @@ func (w *configWatcher) run(ctx context.Context, hangups <-chan os.Signal) error
 		case <-hangups:
 			w.load(ctx)
 		case <-watcher.Events:
-			settled = time.After(configSettleTime)
+			// Later changes do not put it off, or a busy directory would do so for ever.
+			if settled == nil {
+				settled = time.After(configSettleTime)
+			}
 		case err := <-watcher.Errors:
 			w.log.Warn("watching the configuration failed; SIGHUP makes the controller read it", "error", err)
 		case <-settled:

@@ -152,7 +152,7 @@ func (p *process) serve(ctx context.Context) error {
 	servers.Go(func() { failures <- p.server.Serve(listener) })
 	servers.Go(func() { failures <- p.pageServer.ServeTLS(pageListener, "", "") })
 	electing.Go(func() { p.elector.Run(electionCtx) })
-	watcher := newConfigWatcher(p.config.Path, p.log)
+	watcher := newConfigWatcher(p.config, p.log)
 	servers.Go(func() { p.watchConfig(ctx, watcher, failures) })
 	var failure error
 	servers.Go(func() {
