@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +34,7 @@ const (
 	dateResolution = time.Second
 	// maxConnections to the server are open at once.
 	maxConnections = 16
+	remarkPrefix   = "PromQL info:"
 )
 
 // Client asks one Prometheus server. It is safe for concurrent use.
@@ -72,8 +75,8 @@ func (c *Client) Close() {
 }
 
 // Query asks for one number. No sample that it rests on may be older than maxAge, in whole seconds, by the
-// server's clock; a range in the query, as in rate(x[1m]), is left as it is. What goes wrong is told by
-// the signal, which is then not fresh.
+// server's clock; a range in the query, as in rate(x[1m]), is left as it is. What goes wrong, and what the
+// server itself warns of, is told by the signal, which is then not fresh.
 func (c *Client) Query(ctx context.Context, query string, maxAge time.Duration) policy.Signal {
 	signal, err := c.query(ctx, query, maxAge)
 	if err != nil {
@@ -88,10 +91,13 @@ func (c *Client) query(ctx context.Context, query string, maxAge time.Duration) 
 		return policy.Signal{}, err
 	}
 	recorder := &dateRecorder{Client: c.api}
-	result, _, _, err := prometheus.NewAPI(recorder).
+	result, warnings, _, err := prometheus.NewAPI(recorder).
 		Query(ctx, query, time.Time{}, prometheus.WithLookbackDelta(maxAge.Truncate(time.Second)))
 	if err != nil {
 		return policy.Signal{}, err
+	}
+	if doubts := withoutRemarks(warnings); len(doubts) > 0 {
+		return policy.Signal{}, fmt.Errorf("the answer may rest on a part of the data: %s", strings.Join(doubts, "; "))
 	}
 	number, askedAt, err := oneNumber(result)
 	if err != nil {
@@ -108,6 +114,11 @@ func (c *Client) query(ctx context.Context, query string, maxAge time.Duration) 
 		return policy.Signal{}, err
 	}
 	return policy.Signal{Value: number, Age: age, Fresh: true}, nil
+}
+
+// withoutRemarks leaves out what servers before Prometheus 3 said of a query itself among the warnings.
+func withoutRemarks(warnings []string) []string {
+	return slices.DeleteFunc(warnings, func(warning string) bool { return strings.HasPrefix(warning, remarkPrefix) })
 }
 
 // oneNumber is the value of a scalar, or of a vector of one, and the server's time of the query.

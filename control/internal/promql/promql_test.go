@@ -63,6 +63,8 @@ func TestQueryTakesOneNumber(t *testing.T) {
 		{"scalar", success("scalar", `[1000,"0.25"]`), 0.25, 0},
 		{"vector of one", success("vector", `[{"metric":{"job":"x"},"value":[1000,"-3"]}]`), -3, 0},
 		{"asked within the second of the Date", success("scalar", `[1000.9,"1"]`), 1, 0},
+		{"with remarks on the query", `{"status":"success","infos":["not a counter"],"data":{"resultType":"scalar","result":[1000,"1"]}}`, 1, 0},
+		{"with remarks among the warnings", `{"status":"success","warnings":["PromQL info: not a counter"],"data":{"resultType":"scalar","result":[1000,"1"]}}`, 1, 0},
 		{"kept for a while on the way", success("scalar", `[996,"1"]`), 1, 4 * time.Second},
 	}
 	for _, test := range tests {
@@ -97,6 +99,8 @@ func TestQueryRefuses(t *testing.T) {
 		{"an error of the query", 400, `{"status":"error","errorType":"bad_data","error":"parse error"}`, "parse error"},
 		{"an error of the server", 503, `busy`, "503"},
 		{"an error in a success", 200, `{"status":"error","errorType":"execution","error":"too much"}`, "too much"},
+		{"a part of the data", 200, `{"status":"success","warnings":["remote_read: no answer","b"],"data":{"resultType":"scalar","result":[1000,"1"]}}`,
+			"may rest on a part of the data: remote_read: no answer; b"},
 		{"not JSON", 200, `<html>`, "query"},
 		{"nothing", 200, ``, "query"},
 		{"too long", 200, success("scalar", `[1000,"1"]`+strings.Repeat(" ", 1<<20)), "too large"},
