@@ -10,7 +10,8 @@
 // expires, by the monotonic clock from the handshake on, and gRPC connects again with the files as they
 // are by then. A call that is under way at that moment fails as unavailable. HTTPS servers refuse
 // requests on such connections. Replacing the files has no effect on connections that are there; package
-// protocol bounds their age, and so how long a withdrawn authority goes on to be trusted.
+// protocol bounds their age to an hour, as HTTPS servers do, and so how long a withdrawn authority goes on
+// to be trusted.
 package security
 
 import (
