@@ -3,15 +3,12 @@
 package endtoend
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -19,8 +16,6 @@ import (
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
-	"sluice.dev/control/internal/store"
-	"sluice.dev/control/internal/store/local"
 	"sluice.dev/control/tests/process"
 )
 
@@ -49,56 +44,33 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// cluster is a node with a store and an agent, and any number of controllers.
-type cluster struct {
-	t         *testing.T
-	authority *securitytest.Authority
-	sockets   string
-	agentAt   string
+// builtProgram is the program under test.
+func builtProgram() string { return filepath.Join(programs, "sluice") }
 
-	store *process.Process
-	agent *process.Process
-	// driver asks the store itself, past the agent.
-	driver *local.Driver
+// cluster is nodes, each with a store and an agent, and any number of controllers.
+type cluster struct {
+	// The first node is the one that most tests are about.
+	*node
+	nodes []*node
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	// A socket's path has at most 107 bytes, which the test's own directory may be beyond.
-	sockets, err := os.MkdirTemp("", "sluice-")
-	if err != nil {
-		t.Fatal(err)
+	return newClusterOf(t, builtProgram(), "n1")
+}
+
+// newClusterOf makes nodes of these names whose agents are of one program.
+func newClusterOf(t *testing.T, program string, names ...string) *cluster {
+	t.Helper()
+	authority := securitytest.NewAuthority(t, clusterName)
+	c := &cluster{}
+	for _, name := range names {
+		made := newNode(t, authority, name)
+		made.startAgentOf(program)
+		c.nodes = append(c.nodes, made)
 	}
-	t.Cleanup(func() { os.RemoveAll(sockets) })
-	c := &cluster{
-		t: t, authority: securitytest.NewAuthority(t, clusterName), sockets: sockets,
-		agentAt: process.FreeAddress(t), driver: local.Open(filepath.Join(sockets, "reference", "main.sock")),
-	}
-	t.Cleanup(func() { c.driver.Close() })
-	c.startStore()
-	c.startAgent()
+	c.node = c.nodes[0]
 	return c
-}
-
-// startStore starts a store with hardly any load, so that no limit of its own ends a lease.
-func (c *cluster) startStore() {
-	c.t.Helper()
-	c.store = process.Start(c.t, filepath.Join(programs, "sluice-reference-store"), "--socket-directory", c.sockets,
-		"--write-bytes-per-second=1", "--burst-bytes-per-second=1")
-}
-
-func (c *cluster) startAgent() {
-	c.t.Helper()
-	files := c.authority.Files(c.t, security.RoleAgent, "n1")
-	config := writeFile(c.t, "agent.yaml", fmt.Sprintf(`cluster: %s
-node: n1
-listen: %q
-metrics_listen: %q
-tls: {certificate_file: %s, key_file: %s, ca_file: %s}
-socket_directory: %s
-snapshot_period_seconds: 0.2
-`, clusterName, c.agentAt, process.FreeAddress(c.t), files.CertificateFile, files.KeyFile, files.CAFile, c.sockets))
-	c.agent = process.Start(c.t, filepath.Join(programs, "sluice"), "agent", "--config", config)
 }
 
 // controller is a controller with the addresses that it is reached at.
@@ -111,14 +83,25 @@ type controller struct {
 // startController starts a controller that wants the given rate; extra goes into its configuration.
 func (c *cluster) startController(name string, rate int, extra string) *controller {
 	c.t.Helper()
+	return c.startControllerOf(builtProgram(), name, rate, extra)
+}
+
+// startControllerOf starts the controller of a program, which may be one of another version.
+func (c *cluster) startControllerOf(program, name string, rate int, extra string) *controller {
+	c.t.Helper()
 	made := &controller{
 		name: name, address: process.FreeAddress(c.t), page: process.FreeAddress(c.t),
 		config: writeFile(c.t, "controller.yaml", ""),
 		files:  c.authority.Files(c.t, security.RoleController, name),
 	}
 	c.configure(made, rate, extra)
-	made.Process = process.Start(c.t, filepath.Join(programs, "sluice"), "controller", "--config", made.config)
+	c.run(made, program)
 	return made
+}
+
+func (c *cluster) run(made *controller, program string) {
+	c.t.Helper()
+	made.Process = process.Start(c.t, program, "controller", "--config", made.config)
 }
 
 func (c *cluster) configure(made *controller, rate int, extra string) {
@@ -128,7 +111,7 @@ name: %s
 listen: %q
 page: {listen: %q}
 tls: {certificate_file: %s, key_file: %s, ca_file: %s}
-agents: [{node: n1, address: %q}]
+agents: [%s]
 policies:
 - name: steady
   type: script
@@ -136,10 +119,19 @@ policies:
   parameters: {source: "def decide(view):\n    return {'setting': 'rate_bytes_per_second=%d', 'reason': 'test'}\n"}
 %s
 `, clusterName, made.name, made.address, made.page, made.files.CertificateFile, made.files.KeyFile,
-		made.files.CAFile, c.agentAt, rate, extra)
+		made.files.CAFile, c.agents(), rate, extra)
 	if err := os.WriteFile(made.config, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// agents are those of all nodes, as a controller's configuration lists them.
+func (c *cluster) agents() string {
+	var entries []string
+	for _, each := range c.nodes {
+		entries = append(entries, fmt.Sprintf("{node: %s, address: %q}", each.name, each.agentAt))
+	}
+	return strings.Join(entries, ", ")
 }
 
 func writeFile(t *testing.T, name, text string) string {
@@ -161,47 +153,6 @@ func (c *cluster) client(made *controller) sluicev1.ControllerServiceClient {
 	}
 	c.t.Cleanup(func() { connection.Close() })
 	return sluicev1.NewControllerServiceClient(connection)
-}
-
-// errNoLease says that the store is at its own pace.
-var errNoLease = errors.New("the store has no lease")
-
-// lease is the lease of the policy, as the store has it.
-func (c *cluster) lease() (store.Lease, error) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
-	defer cancel()
-	snapshot, err := c.driver.Snapshot(ctx)
-	if err != nil {
-		return store.Lease{}, err
-	}
-	for _, lease := range snapshot.Leases {
-		if lease.Owner == "policy/steady" {
-			return lease, nil
-		}
-	}
-	return store.Lease{}, errNoLease
-}
-
-func (c *cluster) waitForLease(rate float64) {
-	c.t.Helper()
-	process.Eventually(c.t, func() error {
-		lease, err := c.lease()
-		if err == nil && lease.Setting.Number != rate {
-			return fmt.Errorf("the lease is %v, want %v", lease.Setting, rate)
-		}
-		return err
-	})
-}
-
-func (c *cluster) waitForNoLease() {
-	c.t.Helper()
-	process.Eventually(c.t, func() error {
-		lease, err := c.lease()
-		if errors.Is(err, errNoLease) {
-			return nil
-		}
-		return fmt.Errorf("the lease is still there: %+v, %w", lease, err)
-	})
 }
 
 // waitForReason waits for a decision to stop whose reason holds a text.
