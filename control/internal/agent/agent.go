@@ -22,6 +22,7 @@ import (
 	"sluice.dev/control/internal/nodesignals"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/renewals"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/systemd"
 	"sluice.dev/control/internal/version"
@@ -132,7 +133,7 @@ func (a *Agent) assemble() {
 	a.signals.Store(&policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
-	outermost := grpc.UnaryInterceptor(audit{a.logger, exposed}.UnaryServerInterceptor)
+	outermost := grpc.UnaryInterceptor(audit{a.logger, exposed, &renewals.Tracker{}}.UnaryServerInterceptor)
 	a.server = grpc.NewServer(append(protocol.ServerOptions(a.credentials), outermost)...)
 	a.health = health.NewServer()
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)

@@ -13,6 +13,7 @@ import (
 
 	"sluice.dev/control/internal/agent/metrics"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/renewals"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 )
@@ -21,10 +22,11 @@ import (
 const maxLoggedBytes = 256
 
 // audit logs and counts every order with its caller and its result, also those that are refused before
-// anybody has looked at them. It must see the error that the caller gets.
+// anybody has looked at them. It must see the error that the caller gets. Renewals are for debugging only.
 type audit struct {
 	logger  *slog.Logger
 	metrics *metrics.Metrics
+	leases  *renewals.Tracker
 }
 
 // orderRequest is what the requests of all orders have in common.
@@ -52,18 +54,31 @@ func (a audit) UnaryServerInterceptor(
 	}
 	begun := time.Now()
 	answer, err := handler(ctx, request)
-	method, code := path.Base(info.FullMethod), status.Code(err).String()
+	method, code, caller := path.Base(info.FullMethod), status.Code(err).String(), callerOf(ctx)
 	a.metrics.OrderAnswered(method, code)
+	level := a.level(renewals.Order{Caller: caller, Request: request, Received: begun, Failed: err != nil})
+	if !a.logger.Enabled(ctx, level) {
+		return answer, err
+	}
 	attributes := append(orderAttributes(order),
-		slog.String("method", method), slog.String("caller", callerOf(ctx)), slog.String("code", code),
+		slog.String("method", method), slog.String("caller", caller), slog.String("code", code),
 		slog.Float64("duration_seconds", time.Since(begun).Seconds()))
-	level := slog.LevelInfo
 	if err != nil {
-		level = slog.LevelWarn
 		attributes = append(attributes, slog.String("error", bounded(status.Convert(err).Message())))
 	}
 	a.logger.LogAttrs(ctx, level, "order", attributes...)
 	return answer, err
+}
+
+func (a audit) level(order renewals.Order) slog.Level {
+	switch {
+	case a.leases.IsRenewal(order):
+		return slog.LevelDebug
+	case order.Failed:
+		return slog.LevelWarn
+	default:
+		return slog.LevelInfo
+	}
 }
 
 func callerOf(ctx context.Context) string {

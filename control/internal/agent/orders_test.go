@@ -2,9 +2,11 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +199,63 @@ func TestOrdersAreLogged(t *testing.T) {
 	if records[1]["level"] != "WARN" || records[1]["code"] != "PermissionDenied" ||
 		records[1]["caller"] != "sluice://east/viewer/anna" || len(records[1]["scope"].(string)) > 300 {
 		t.Errorf("record of the refused order: %v", records[1])
+	}
+}
+
+// A lease is renewed each second: only its begin, its changes and its end are for everybody's eyes.
+func TestRenewalsAreLoggedForDebuggingOnly(t *testing.T) {
+	n := newNode(t)
+	n.startStore("a")
+	n.start()
+	first, second := n.controller(1), n.client(security.RoleController, "other")
+	full := hold("a", "policy/a", time.Minute)
+	full.Setting = &sluicev1.Setting{Name: "full"}
+	for range 3 {
+		mustSet(t, first, hold("a", "policy/a", time.Minute))
+	}
+	mustSet(t, first, full)
+	mustSet(t, first, full)
+	mustSet(t, second, full)
+	if _, err := first.SetLease(t.Context(), hold("a", "policy/b", time.Minute)); err == nil {
+		t.Fatal("another owner's lease was replaced")
+	}
+	mustSet(t, second, full)
+	end := &sluicev1.ClearLeasesRequest{Ref: full.GetRef(), Owner: full.GetOwner()}
+	if _, err := second.ClearLeases(t.Context(), end); err != nil {
+		t.Fatal(err)
+	}
+	mustSet(t, second, full)
+
+	want := []string{
+		"INFO main hold", "DEBUG main hold", "DEBUG main hold", "INFO main full", "DEBUG main full",
+		"INFO other full", "WARN main hold", "DEBUG other full", "INFO other <nil>", "INFO other full",
+	}
+	var got []string
+	for _, record := range n.log.records(t, "order") {
+		_, caller, _ := strings.Cut(record["caller"].(string), "/controller/")
+		got = append(got, fmt.Sprintf("%s %s %v", record["level"], caller, record["setting"]))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the log has\n%q, want\n%q", got, want)
+	}
+}
+
+func TestEndOfALeaseIsLogged(t *testing.T) {
+	n := newNode(t)
+	n.startStore("a")
+	n.start()
+	client := n.controller(1)
+	mustSet(t, client, hold("a", "policy/a", time.Minute))
+	eventually(t, "a snapshot with the lease", func() bool { return len(snapshotOf(t, client, "a").GetLeases()) == 1 })
+	end := &sluicev1.ClearLeasesRequest{Ref: hold("a", "", 0).GetRef(), Owner: "policy/a"}
+	if _, err := client.ClearLeases(t.Context(), end); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the record of the end", func() bool { return len(n.log.records(t, "a lease has ended")) == 1 })
+	record := n.log.records(t, "a lease has ended")[0]
+	if record["level"] != "INFO" || record["owner"] != "policy/a" || record["setting"] != "hold" ||
+		record["instance"] != "a" || record["seconds_before_its_time"].(float64) <= 0 {
+		t.Errorf("the record of the end: %v", record)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"sluice.dev/control/internal/page"
 	"sluice.dev/control/internal/promql"
 	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/renewals"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/systemd"
 	"sluice.dev/control/internal/version"
@@ -94,7 +95,7 @@ func (p *process) assemble() error {
 func (p *process) assembleServers() {
 	answers := &service{controller: p.controller, stopping: p.stopping}
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
-	outermost := grpc.UnaryInterceptor(audit{p.log}.UnaryServerInterceptor)
+	outermost := grpc.UnaryInterceptor(audit{p.log, &renewals.Tracker{}}.UnaryServerInterceptor)
 	p.server = grpc.NewServer(append(protocol.ServerOptions(p.credentials), outermost)...)
 	p.health = health.NewServer()
 	p.health.SetServingStatus(activeHealth, grpc_health_v1.HealthCheckResponse_NOT_SERVING)

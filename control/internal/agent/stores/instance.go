@@ -184,6 +184,7 @@ func (i *Instance) publish(description store.Description, snapshot store.Snapsho
 		i.logger.Info("the store answers", "store_version", description.StoreVersion,
 			"plugin_version", description.PluginVersion)
 	}
+	i.logEnded(previous.Snapshot, snapshot)
 	i.retry = retry{}
 	i.state.Store(&State{
 		Ref: i.source.Ref, Description: &description, Snapshot: &snapshot, SnapshotDuration: took,
