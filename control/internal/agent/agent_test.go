@@ -164,6 +164,10 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%q: %v, %v", service, answer, err)
 		}
 	}
+	list, err := health.List(t.Context(), &grpc_health_v1.HealthListRequest{})
+	if err != nil || len(list.GetStatuses()) != 2 {
+		t.Errorf("more is told than that the agent serves: %v, %v", list, err)
+	}
 }
 
 func TestSystemdIsTold(t *testing.T) {

@@ -10,6 +10,10 @@ import (
 // Permissions are those of every method of the network contract, and of gRPC's health service, which
 // agents and controllers have beside it. Every role may read. Orders to an agent are for controllers and
 // operators, orders to a controller for operators.
+//
+// Health is for every role as well, viewers above all, which probes and monitoring are: it says less than
+// the calls that every role may read with, and nobody gets as far as a role without a certificate of the
+// cluster.
 func Permissions() security.Permissions {
 	readers := security.Roles()
 	orderers := []security.Role{security.RoleController, security.RoleOperator}
