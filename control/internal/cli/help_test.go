@@ -109,10 +109,11 @@ func TestManPages(t *testing.T) {
 		t.Fatalf("exit code %d, error %q", got.code, got.stderr)
 	}
 	for name, want := range map[string]string{
-		"sluice.1":             `"SLUICE" "1" "Sep 2001"`,
-		"sluice-set.1":         "rate_bytes_per_second=6MB     write at most so much in a second",
-		"sluice-policy-show.1": "sluice policy show nightly",
-		"sluice-agent.1":       "sluice agent --config",
+		"sluice.1":                 `"SLUICE" "1" "Sep 2001"`,
+		"sluice-set.1":             "rate_bytes_per_second=6MB     write at most so much in a second",
+		"sluice-policy-show.1":     "sluice policy show nightly",
+		"sluice-agent.1":           "sluice agent --config",
+		"sluice-policy-simulate.1": "sluice policy simulate controller.yml nightly --load steady",
 	} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 	"sluice.dev/control/internal/store"
 )
 
-const policyLong = `Show and pause the policies of a controller, and explain the kinds of policies that there are.
+const policyLong = `Show and pause the policies of a controller, explain the kinds of policies that there are, and try one on
+a simulated store.
 
 A policy decides once a period about each of its targets: change (a lease on another setting), keep
 (renew it) or stop (let it run out). Its leases have the owner policy/NAME. Without fresh signals the
@@ -23,12 +24,12 @@ verdict is stop: nothing but a fresh decision ever extends a lease.`
 func newPolicy(environment Environment) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "policy",
-		Short:   "Show, pause and explain policies",
+		Short:   "Show, pause, explain and try policies",
 		Long:    policyLong,
 		Example: "  sluice policy list\n  sluice policy pause nightly\n  sluice policy explain slo",
 	},
 		newPolicyList(environment), newPolicyShow(environment), newPolicyPause(environment), newPolicyResume(environment),
-		newPolicyKinds(environment), newPolicyExplain(environment))
+		newPolicyKinds(environment), newPolicyExplain(environment), newPolicySimulate(environment))
 }
 
 func newPolicyList(environment Environment) *cobra.Command {

@@ -2,6 +2,8 @@ package simulator
 
 // Device is what the simulated store writes to: one queue, served in the order of arrival.
 type Device struct {
+	// Name is what the node calls it; empty for "disk".
+	Name string
 	// BytesPerSecond is what it can write.
 	BytesPerSecond float64
 	// QueueLimitBytes is how much of background work may wait in its queue, as the kernel's page cache

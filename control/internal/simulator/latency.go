@@ -91,6 +91,14 @@ func (l *latencies) last(at time.Duration) []store.Latency {
 	return newest
 }
 
+// newest is the last interval that has ended; empty if there is none.
+func (l *latencies) newest() store.Latency {
+	if len(l.ended) == 0 {
+		return store.Latency{}
+	}
+	return l.ended[len(l.ended)-1]
+}
+
 func duration(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }

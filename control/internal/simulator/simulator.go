@@ -24,13 +24,15 @@ func (s Span) holds(at time.Duration) bool {
 	return at >= s.From && at < s.To
 }
 
-// Scenario is all that a run depends on.
+// Scenario is all that a run depends on. Times are taken in whole steps of 10 ms.
 type Scenario struct {
 	Seed     uint64
 	Duration time.Duration
 	// WarmUp is left out of the percentiles of the whole run.
 	WarmUp time.Duration
-	Load   Load
+	// BeginsAt is the wall clock at the begin; zero for the begin of 1970.
+	BeginsAt time.Time
+	Load     Load
 	// IsNoisy lets arrivals and latencies vary; without it the model is exact.
 	IsNoisy bool
 	Device  Device
@@ -62,6 +64,8 @@ type Step struct {
 	DebtBytes float64
 	// TaskBytesPerSecond is what background work has written in the last second.
 	TaskBytesPerSecond float64
+	// P99Seconds and RequestsPerSecond are of the last whole second; 0 in the first one.
+	P99Seconds, RequestsPerSecond float64
 }
 
 // Result is what came of a run.
@@ -123,9 +127,13 @@ func Run(scenario Scenario) Result {
 
 func newRun(scenario Scenario) *run {
 	r := &run{Scenario: scenario, newest: -1}
-	r.Period = orDefault(r.Period, time.Second)
+	r.Period = orDefault(r.Period.Truncate(stepLength), time.Second)
+	r.WarmUp = r.WarmUp.Truncate(stepLength)
 	r.TimeToLive = orDefault(r.TimeToLive, 5*time.Second)
 	r.Stale = orDefault(r.Stale, 3*time.Second)
+	if r.BeginsAt.IsZero() {
+		r.BeginsAt = time.Unix(0, 0)
+	}
 	r.store = &simulatedStore{device: queue{Device: r.Device}, baseSeconds: r.BaseLatency.Seconds()}
 	if r.Checkpoints != nil {
 		r.store.work = &checkpointWork{Checkpoints: *r.Checkpoints}
@@ -182,9 +190,11 @@ func (r *run) control(now time.Duration) {
 		return
 	}
 	decision := r.decide(now)
+	latency := r.store.latencies.newest()
 	r.result.Steps = append(r.result.Steps, Step{
 		At: now, Decision: decision, IsNews: r.last.takenAt > r.newest,
 		DebtBytes: float64(r.store.work.debt().Bytes), TaskBytesPerSecond: r.store.taskRate,
+		P99Seconds: latency.P99.Seconds(), RequestsPerSecond: float64(latency.Count) / latencyInterval.Seconds(),
 	})
 	r.newest = max(r.newest, r.last.takenAt)
 	if decision.Verdict == policy.Stop || decision.Setting == nil || r.isCut(now) {
@@ -199,7 +209,7 @@ func (r *run) decide(now time.Duration) policy.Decision {
 	if !target.Fresh {
 		return policy.StopFor(target, target.Missing)
 	}
-	view := policy.View{Now: now, WallClock: time.Unix(0, 0).Add(now), Period: r.Period, Targets: []policy.Target{target}}
+	view := policy.View{Now: now, WallClock: r.BeginsAt.Add(now), Period: r.Period, Targets: []policy.Target{target}}
 	if r.Signals != nil {
 		view.Signals = r.Signals(now)
 	}

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -12,6 +13,7 @@ import (
 const (
 	// stepLength is the step of the virtual clock.
 	stepLength = 10 * time.Millisecond
+	// deviceName is that of a device without a name.
 	deviceName = "disk"
 	// requestBytes is the size of a request in the device's queue.
 	requestBytes = 64 << 10
@@ -194,7 +196,7 @@ func (s *simulatedStore) nodeSignals() policy.NodeSignals {
 	return policy.NodeSignals{
 		CPUPressure: -1, MemoryPressure: -1, IOPressure: s.pressure,
 		Devices: []policy.DeviceSignals{{
-			Name: deviceName, WriteBytesPerSecond: s.writeRate, Utilisation: s.utilisation,
+			Name: cmp.Or(s.device.Name, deviceName), WriteBytesPerSecond: s.writeRate, Utilisation: s.utilisation,
 			InFlight: (s.device.foreground + s.device.background) / requestBytes,
 		}},
 	}
