@@ -88,6 +88,32 @@ func TestExamplesOfPagesLoad(t *testing.T) {
 	}
 }
 
+// Whoever copies the example inventory must not be stopped by what its controller refuses.
+func TestPoliciesOfTheExampleInventoryLoad(t *testing.T) {
+	path := filepath.Join("..", "..", "..", "ansible", "inventories", "example", "group_vars", "controllers.yml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var variables struct {
+		Policies []struct {
+			Type       string         `yaml:"type"`
+			Parameters map[string]any `yaml:"parameters"`
+		} `yaml:"controller_policies"`
+	}
+	if err := yaml.Unmarshal(text, &variables); err != nil {
+		t.Fatal(err)
+	}
+	if len(variables.Policies) == 0 {
+		t.Error("it has no policy")
+	}
+	for _, entry := range variables.Policies {
+		if _, err := policies.New(entry.Type, entry.Parameters); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestScriptsOfPagesDecide(t *testing.T) {
 	target := policy.Target{
 		Kind: store.Checkpoint, Fresh: true,

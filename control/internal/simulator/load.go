@@ -13,6 +13,16 @@ func Steady(requestsPerSecond float64) Load {
 	return func(time.Duration) float64 { return requestsPerSecond }
 }
 
+// Jump is a load that changes once, for good.
+func Jump(before, after float64, change time.Duration) Load {
+	return func(at time.Duration) float64 {
+		if at < change {
+			return before
+		}
+		return after
+	}
+}
+
 // Bursts is a load with bursts that come once a period.
 func Bursts(quiet, burst float64, first, period, length time.Duration) Load {
 	return func(at time.Duration) float64 {

@@ -58,6 +58,22 @@ func TestSLOIsNoWorseThanTheStoresOwnScheduleUnderSteadyLoad(t *testing.T) {
 	}
 }
 
+// A load that has risen for good is no burst: what it held up is not made up for in a hurry.
+func TestSLOIsNoWorseThanTheStoresOwnScheduleAfterTheLoadHasRisen(t *testing.T) {
+	for seed := range uint64(4) {
+		load := simulator.Jump(100, 500, time.Minute+time.Duration(seed)*3700*time.Millisecond)
+		scenario := database(seed, 0.9, load)
+		scenario.Duration = 600 * time.Second
+		own := simulator.Run(scenario)
+		scenario.Policy = made(t, "slo", nil)
+		steered := simulator.Run(scenario)
+		if steered.P99Seconds > 1.05*own.P99Seconds || steered.LimitReached > 0 {
+			t.Errorf("seed %d: p99 is %.2f ms, that of the store's own schedule %.2f ms; limit reached %d times",
+				seed, 1e3*steered.P99Seconds, 1e3*own.P99Seconds, steered.LimitReached)
+		}
+	}
+}
+
 func TestOpportunisticUnderBursts(t *testing.T) {
 	for seed := range uint64(4) {
 		load := burstsEvery(40*time.Second, time.Duration(seed)*3700*time.Millisecond)
@@ -87,6 +103,16 @@ func TestSLOFindsWhatTheDeviceHasLeft(t *testing.T) {
 	low, high := slices.Min(all[20:]), slices.Max(all[20:])
 	if math.Abs(low-31.5) > 0.01 || math.Abs(high-66.67) > 0.01 {
 		t.Errorf("then the rate swings between %.2f and %.2f MB/s, want 31.5 and 66.67", low, high)
+	}
+	last := 20
+	for i := 21; i < len(all); i++ {
+		if all[i] >= all[i-1] {
+			continue
+		}
+		if i-last > 10 {
+			t.Errorf("from period %d to %d the rate only rose, want a fall in 10 periods", last, i)
+		}
+		last = i
 	}
 }
 
@@ -212,7 +238,9 @@ func TestStoreIsByItselfWhenTheControllerIsGone(t *testing.T) {
 
 func TestSignalsFromQueries(t *testing.T) {
 	scenario := backlog()
-	scenario.Policy = made(t, "slo", map[string]any{"signal": "p99", "ceiling_bytes_per_second": 100 * megabyte})
+	scenario.Policy = made(t, "slo", map[string]any{
+		"signal": "p99", "signal_window_seconds": 1, "ceiling_bytes_per_second": 100 * megabyte,
+	})
 	scenario.Signals = func(at time.Duration) map[string]policy.Signal {
 		return map[string]policy.Signal{"p99": {Value: 0.001, Fresh: at < time.Minute, Missing: "no answer"}}
 	}

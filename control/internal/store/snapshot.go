@@ -51,7 +51,8 @@ type Task struct {
 	RateBytesPerSecond float64
 	// Throttled is for how long it has waited because of orders.
 	Throttled time.Duration
-	Age       time.Duration
+	// Age is for how long it has been there, whatever its state.
+	Age time.Duration
 }
 
 // Debt is the work that a kind of task has put off, and the store's own bound of it.

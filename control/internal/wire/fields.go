@@ -152,14 +152,24 @@ func isFinite(number float64) bool {
 // sentence makes one line that the peer will accept of a text that may come from a store or a library:
 // an error message with a line break in it must not cost the whole report.
 func sentence(text string) string {
+	return oneLine(text, maxTextBytes)
+}
+
+// label does the same for a word of the store's own, such as a phase, which the local protocol lets be
+// longer than a message may have it.
+func label(text string) string {
+	return oneLine(text, maxNameBytes)
+}
+
+func oneLine(text string, maxBytes int) string {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(text, "?"))
-	if len(line) <= maxTextBytes {
+	if len(line) <= maxBytes {
 		return line
 	}
-	return strings.ToValidUTF8(line[:maxTextBytes], "")
+	return strings.ToValidUTF8(line[:maxBytes], "")
 }

@@ -245,6 +245,20 @@ func TestDecisionRefuses(t *testing.T) {
 	}
 }
 
+// A phase may be as long as the local protocol lets it be: it must not cost the controller the whole node.
+func TestEncodeMakesWordsOfStoresFit(t *testing.T) {
+	instance := wire.InstanceSnapshot{Ref: postgres, Snapshot: store.Snapshot{TakenAt: time.Now(), Tasks: []store.Task{
+		{ID: "a\nb", Kind: store.Checkpoint, State: store.Running, Phase: strings.Repeat("\u00e9", 1024)},
+	}}}
+	got, err := wire.DecodeSnapshot("n1", overTheNetwork(t, wire.EncodeSnapshot(instance, time.Now())), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := got.Snapshot.Tasks[0]; task.ID != "a b" || len(task.Phase) != 254 {
+		t.Errorf("the task is %q with a phase of %d bytes, want \"a b\" and 254", task.ID, len(task.Phase))
+	}
+}
+
 // What stores and libraries say must not make a report that is refused.
 func TestEncodeMakesTextsAndFiguresFit(t *testing.T) {
 	record := wire.DecisionRecord{

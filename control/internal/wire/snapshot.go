@@ -79,11 +79,11 @@ func decodeParts(message *sluicev1.Snapshot, snapshot *store.Snapshot) (err erro
 
 func encodeTask(task store.Task) *sluicev1.Task {
 	return &sluicev1.Task{
-		Id:                 task.ID,
+		Id:                 label(task.ID),
 		Kind:               encodeName(kinds, task.Kind),
 		Scope:              task.Scope,
 		State:              encodeName(states, task.State),
-		Phase:              task.Phase,
+		Phase:              label(task.Phase),
 		BytesDone:          task.BytesDone,
 		BytesTotal:         task.BytesTotal,
 		RateBytesPerSecond: task.RateBytesPerSecond,

@@ -209,6 +209,59 @@ def test_names_are_text(browser, cluster):
     assert browser.complaints == []
 
 
+MODEL = """(async () => {
+  const { Model } = await import("/static/model.js");
+  const model = new Model();
+  const cluster = (milliseconds) => ({ instance: "i", milliseconds, nodes: [], names: [] });
+  const target = { node: "n", store: "s", instance: "i", kind: "KIND_CHECKPOINT", scope: "" };
+  const decisions = (...ordinals) =>
+    ({ left_out: 0, decisions: ordinals.map((ordinal) => ({ ordinal })) });
+  %s
+})()"""
+
+
+def test_the_line_of_a_task_that_is_gone_leaves_the_timeline(browser, cluster):
+    browser.visit(cluster.url)
+    left = browser.evaluate(
+        MODEL
+        % """
+  model.takeCluster(cluster(1000));
+  model.open(target);
+  const numbers = [[1000], [1], [1], [1], [1], [1]];
+  const names = Object.keys(model.history.columns);
+  const points = Object.fromEntries(names.map((name, place) => [name, numbers[place]]));
+  model.takeHistory({ target, points, repeats: [], decisions: [], began_milliseconds: 0 });
+  const before = model.history.columns.milliseconds.length;
+  model.takeCluster(cluster(20 * 60 * 1000));
+  return [before, ...names.map((name) => model.history.columns[name].length)];"""
+    )
+    assert left == [1, 0, 0, 0, 0, 0, 0]
+
+
+def test_decisions_that_come_late_are_in_their_place(browser, cluster):
+    browser.visit(cluster.url)
+    ordinals = browser.evaluate(
+        MODEL
+        % """
+  model.takeDecisions(decisions(8, 9), true);
+  model.takeDecisions(decisions(5, 6, 7, 8, 9, 10), false);
+  return [...model.decisions.keys()];"""
+    )
+    assert ordinals == [5, 6, 7, 8, 9, 10]
+
+
+def test_the_chosen_decision_names_its_time_zone(browser, cluster):
+    browser.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kolkata")
+    try:
+        browser.visit(cluster.url)
+        browser.wait_for("document.querySelector('#decisions .row')")
+        browser.evaluate("document.querySelector('#decisions .row').click()")
+        browser.wait_for("document.querySelector('#detail time')")
+        assert browser.text("#detail time").endswith("GMT+5:30")
+    finally:
+        browser.call("Emulation.setTimezoneOverride", timezoneId="")
+
+
 def test_an_address_opens_its_task(browser, cluster):
     task = "#node=db-1&store=postgres&instance=main&kind=KIND_CHECKPOINT&scope="
     browser.visit(cluster.url + task)

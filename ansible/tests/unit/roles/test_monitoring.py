@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import jinja2
 import pytest
 import yaml
 
@@ -68,3 +69,25 @@ def test_expressions_of_the_dashboard_are_valid(tmp_path):
 def test_metrics_are_those_that_are_exported(expression):
     asked = {SUFFIX.sub("", name) for name in METRIC.findall(expression)}
     assert asked <= exported()
+
+
+@pytest.mark.parametrize(
+    ("listen", "own", "others"),
+    [
+        (None, "127.0.0.1:7414", "10.0.0.1:7414"),
+        ("0.0.0.0:7000", "127.0.0.1:7000", "10.0.0.1:7000"),
+        (":7000", "127.0.0.1:7000", "10.0.0.1:7000"),
+        ("10.0.0.1:7000", "10.0.0.1:7000", "10.0.0.1:7000"),
+        ("[::]:7000", "127.0.0.1:7000", "10.0.0.1:7000"),
+    ],
+)
+def test_controllers_are_read_where_they_listen(listen, own, others):
+    variables = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())
+    template = variables["_monitoring_controller_targets"]
+    host = {"ansible_host": "10.0.0.1"} | ({"controller_page_listen": listen} if listen else {})
+    environment = jinja2.Environment(finalize=lambda value: "" if value is None else value)
+    for reader, address in (("one", own), ("two", others)):
+        text = environment.from_string(template).render(
+            monitoring_controllers=["one"], hostvars={"one": host}, inventory_hostname=reader
+        )
+        assert yaml.safe_load(text) == [{"targets": [address], "labels": {"controller": "one"}}]

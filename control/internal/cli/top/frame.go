@@ -54,8 +54,8 @@ func render(state state, view view, width, height int, now time.Time) frame {
 	if view.help {
 		lines = append(lines, helpLines()...)
 	} else {
-		panels := panelsOf(state.cluster, state.age(now))
-		lines = append(lines, panelLines(panels, view, height-2)...)
+		panels := panelsFor(state.cluster, state.age(now), width)
+		lines = append(lines, panelLines(panels, view, width, height-2)...)
 	}
 	if height == 0 {
 		return lines
@@ -66,17 +66,18 @@ func render(state state, view view, width, height int, now time.Time) frame {
 	return cut(append(lines[:max(0, height-1)], footLine(view)), width)
 }
 
+// titleLine begins with what must not be missed where there is no room for all of it.
 func titleLine(state state, now time.Time) line {
 	title := line{{text: "sluice top", strong: true}}
-	if state.cluster != nil {
-		title = append(title, span{text: clusterText(state.cluster)})
-	}
 	if state.problem != nil {
 		text := listing.Cell{Text: state.problem.Error()}.Shown()
 		if state.cluster != nil {
 			text = fmt.Sprintf("no answer for %s: %s", quantity.FormatDuration(state.age(now)), text)
 		}
-		return append(title, span{text: "  " + text, tone: listing.Bad})
+		title = append(title, span{text: "  " + text, tone: listing.Bad})
+	}
+	if state.cluster != nil {
+		title = append(title, span{text: clusterText(state.cluster)})
 	}
 	return title
 }
@@ -88,18 +89,20 @@ func clusterText(cluster *sluicev1.GetClusterResponse) string {
 			reachable++
 		}
 	}
-	text := fmt.Sprintf("  cluster %s  %d of %d nodes answer", cluster.GetCluster(), reachable, len(cluster.GetNodes()))
-	if cluster.GetActiveController() != "" {
-		text += "  active controller " + cluster.GetActiveController()
-	}
+	text := "  cluster " + listing.Cell{Text: cluster.GetCluster()}.Shown()
 	if cluster.GetIsDryRun() {
 		text += "  dry run"
+	}
+	text += fmt.Sprintf("  %d of %d nodes answer", reachable, len(cluster.GetNodes()))
+	if cluster.GetActiveController() != "" {
+		text += "  active controller " + listing.Cell{Text: cluster.GetActiveController()}.Shown()
 	}
 	return text
 }
 
-// panelLines draws the panels below each other, in so many lines at most; under 1 stands for no bound.
-func panelLines(panels [panelCount]panel, view view, height int) []line {
+// panelLines draws the panels below each other, in so many lines at most; under 1 stands for no bound, as
+// does a width of 0.
+func panelLines(panels [panelCount]panel, view view, width, height int) []line {
 	var rows [panelCount][]row
 	for i, panel := range panels {
 		rows[i] = panel.arranged(view.orders[i], view.filter)
@@ -111,7 +114,7 @@ func panelLines(panels [panelCount]panel, view view, height int) []line {
 		if i > 0 && gaps {
 			lines = append(lines, line{})
 		}
-		lines = append(lines, panel.lines(rows[i], view, i, shown[i])...)
+		lines = append(lines, panel.lines(rows[i], view, i, shown[i], width)...)
 	}
 	return lines
 }
@@ -145,8 +148,8 @@ func allot(rows [panelCount][]row, focus, height int) [panelCount]int {
 }
 
 // lines draws one panel: its header, and a window of its rows that holds the selected one.
-func (p panel) lines(rows []row, view view, index, shown int) []line {
-	widths := p.widths(rows)
+func (p panel) lines(rows []row, view view, index, shown, width int) []line {
+	widths := p.fittedWidths(rows, width)
 	first := max(0, min(view.selected[index], len(rows)-1)-shown+1)
 	header := p.headerLine(widths)
 	if shown < len(rows) {
@@ -160,23 +163,12 @@ func (p panel) lines(rows []row, view view, index, shown int) []line {
 	return lines
 }
 
-func (p panel) widths(rows []row) []int {
-	widths := make([]int, len(p.header))
-	for i, name := range p.header {
-		widths[i] = utf8.RuneCountInString(name)
-	}
-	for _, row := range rows {
-		for i, cell := range row.cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Shown()))
-		}
-	}
-	return widths
-}
-
 func (p panel) headerLine(widths []int) line {
 	header := line{{text: "  ", strong: true}}
 	for i, name := range p.header {
-		header = append(header, span{text: padded(name, widths[i]), strong: true})
+		if widths[i] > 0 {
+			header = append(header, span{text: padded(name, widths[i]), strong: true})
+		}
 	}
 	return header
 }
@@ -188,7 +180,9 @@ func (r row) line(widths []int, selected bool) line {
 	}
 	drawn := line{{text: mark, strong: selected}}
 	for i, cell := range r.cells {
-		drawn = append(drawn, span{text: padded(cell.Shown(), widths[i]), tone: cell.Tone, strong: selected})
+		if widths[i] > 0 {
+			drawn = append(drawn, span{text: padded(cell.Shown(), widths[i]), tone: cell.Tone, strong: selected})
+		}
 	}
 	return drawn
 }
@@ -239,7 +233,7 @@ func footLine(view view) line {
 	case view.help:
 		return line{{text: "h back  q quit", strong: true}}
 	}
-	order := panelsOf(nil, 0)[view.focus].orders[view.orders[view.focus]]
+	order := panelsOf(nil, 0, barWidth)[view.focus].orders[view.orders[view.focus]]
 	texts := []string{"q quit", "tab table", "arrows row", "s sort (" + order + ")", "/ filter", "h help"}
 	if view.filter != "" {
 		texts = slices.Insert(texts, 5, fmt.Sprintf("(%q)", view.filter))

@@ -18,6 +18,8 @@ type panel struct {
 	// orders are the names of what its rows can be sorted by: the first one by their first cell, the others
 	// by one of their ranks each, the largest first.
 	orders []string
+	// spare are the columns that a narrow terminal goes without, the first of them first.
+	spare []string
 }
 
 type row struct {
@@ -31,22 +33,27 @@ const panelCount = 4
 // startPanel has the keys first: that of the tasks.
 const startPanel = 1
 
-// panelsOf makes the panels of a state that is so old.
-func panelsOf(cluster *sluicev1.GetClusterResponse, age time.Duration) [panelCount]panel {
-	return [panelCount]panel{nodePanel(cluster, age), taskPanel(cluster, age), storePanel(cluster), leasePanel(cluster, age)}
+// panelsOf makes the panels of a state that is so old, with bars of a width; 0 for none.
+func panelsOf(cluster *sluicev1.GetClusterResponse, age time.Duration, bars int) [panelCount]panel {
+	return [panelCount]panel{
+		nodePanel(cluster, age, bars), taskPanel(cluster, age, bars), storePanel(cluster, bars), leasePanel(cluster, age),
+	}
 }
 
 var nodeHeader = []string{"NODE", "STATE", "CPU", "IO-PRESSURE", "BUSIEST-DEVICE", "READ", "WRITE", "AGE"}
 
-func nodePanel(cluster *sluicev1.GetClusterResponse, age time.Duration) panel {
-	panel := panel{header: nodeHeader, orders: []string{"name", "cpu", "busiest device"}}
+func nodePanel(cluster *sluicev1.GetClusterResponse, age time.Duration, bars int) panel {
+	panel := panel{
+		header: nodeHeader, orders: []string{"name", "cpu", "busiest device"},
+		spare: []string{"READ", "AGE", "IO-PRESSURE", "WRITE", "BUSIEST-DEVICE"},
+	}
 	for _, node := range listing.Nodes(cluster, listing.Filter{}) {
-		panel.rows = append(panel.rows, nodeRow(node, age))
+		panel.rows = append(panel.rows, nodeRow(node, age, bars))
 	}
 	return panel
 }
 
-func nodeRow(node *sluicev1.NodeState, age time.Duration) row {
+func nodeRow(node *sluicev1.NodeState, age time.Duration, bars int) row {
 	signals := node.GetSnapshot().GetSignals()
 	if signals == nil {
 		cells := make([]listing.Cell, len(nodeHeader))
@@ -54,7 +61,7 @@ func nodeRow(node *sluicev1.NodeState, age time.Duration) row {
 		return row{cells: cells, ranks: []float64{-1, -1}}
 	}
 	cells := []listing.Cell{
-		plain(node.GetNode()), listing.NodeStateCell(node), bar(signals.GetCpuUsed()), optionalShare(signals.IoPressure),
+		plain(node.GetNode()), listing.NodeStateCell(node), bar(signals.GetCpuUsed(), bars), optionalShare(signals.IoPressure),
 	}
 	device := busiest(signals.GetDevices())
 	cells = append(cells, deviceCells(device)...)
@@ -90,24 +97,25 @@ func optionalShare(share *float64) listing.Cell {
 	return listing.Cell{Text: quantity.FormatShare(*share), Tone: listing.ShareTone(*share)}
 }
 
-func taskPanel(cluster *sluicev1.GetClusterResponse, age time.Duration) panel {
+func taskPanel(cluster *sluicev1.GetClusterResponse, age time.Duration, bars int) panel {
 	panel := panel{
 		header: []string{"TASK", "KIND", "SCOPE", "STATE", "PHASE", "PROGRESS", "RATE", "THROTTLED", "AGE"},
 		orders: []string{"target", "rate", "progress", "age"},
+		spare:  []string{"THROTTLED", "PHASE", "AGE", "SCOPE", "KIND"},
 	}
 	for _, task := range listing.Tasks(cluster, listing.Filter{}) {
-		panel.rows = append(panel.rows, taskRow(task, age))
+		panel.rows = append(panel.rows, taskRow(task, age, bars))
 	}
 	return panel
 }
 
-func taskRow(located listing.Located[*sluicev1.Task], age time.Duration) row {
+func taskRow(located listing.Located[*sluicev1.Task], age time.Duration, bars int) row {
 	task := located.Part
 	taskAge := task.GetAge().AsDuration() + located.Age + age
 	progress, share := listing.Cell{Text: quantity.FormatBytes(float64(task.GetBytesDone()))}, -1.0
 	if task.GetBytesTotal() > 0 {
 		share = float64(task.GetBytesDone()) / float64(task.GetBytesTotal())
-		progress = bar(share)
+		progress = bar(share, bars)
 		progress.Tone = listing.Plain
 	}
 	return row{
@@ -121,19 +129,20 @@ func taskRow(located listing.Located[*sluicev1.Task], age time.Duration) row {
 	}
 }
 
-func storePanel(cluster *sluicev1.GetClusterResponse) panel {
+func storePanel(cluster *sluicev1.GetClusterResponse, bars int) panel {
 	panel := panel{
 		header: []string{"STORE", "DEBT-OF", "DEBT", "LIMIT", "OF-LIMIT", "P99", "PROBLEM"},
 		orders: []string{"target", "debt", "p99"},
+		spare:  []string{"LIMIT", "DEBT", "DEBT-OF", "P99", "PROBLEM"},
 	}
 	for _, instance := range listing.Instances(cluster, listing.Filter{}) {
-		panel.rows = append(panel.rows, storeRows(instance)...)
+		panel.rows = append(panel.rows, storeRows(instance, bars)...)
 	}
 	return panel
 }
 
 // storeRows are one for each debt of an instance, and one if it has none.
-func storeRows(instance listing.Located[listing.Instance]) []row {
+func storeRows(instance listing.Located[listing.Instance], bars int) []row {
 	latencyCell, worst := latencies(instance.Part.Snapshot)
 	problem := listing.Cell{Text: instance.Part.Snapshot.GetProblem(), Tone: listing.Bad}
 	debts := instance.Part.Snapshot.GetDebts()
@@ -146,7 +155,7 @@ func storeRows(instance listing.Located[listing.Instance]) []row {
 		limit, ofLimit := listing.Cell{}, listing.Cell{}
 		if debt.GetLimitBytes() > 0 {
 			limit = plain(quantity.FormatBytes(float64(debt.GetLimitBytes())))
-			ofLimit = bar(float64(debt.GetBytes()) / float64(debt.GetLimitBytes()))
+			ofLimit = bar(float64(debt.GetBytes())/float64(debt.GetLimitBytes()), bars)
 		}
 		kind := strings.TrimSpace(listing.Word(debt.GetKind()) + " " + debt.GetScope())
 		rows = append(rows, row{
@@ -182,6 +191,7 @@ func leasePanel(cluster *sluicev1.GetClusterResponse, age time.Duration) panel {
 	panel := panel{
 		header: []string{"LEASE", "KIND", "SCOPE", "SETTING", "OWNER", "TIME-LEFT"},
 		orders: []string{"target", "time left"},
+		spare:  []string{"SCOPE", "KIND", "OWNER"},
 	}
 	for _, lease := range listing.Leases(cluster, listing.Filter{}) {
 		lease.Age += age
@@ -213,10 +223,13 @@ func plain(text string) listing.Cell {
 
 const barWidth = 12
 
-// bar draws a share of what there is room for: "[######------]  50%".
-func bar(share float64) listing.Cell {
-	full := int(min(max(share, 0), 1)*barWidth + 0.5)
-	text := "[" + strings.Repeat("#", full) + strings.Repeat("-", barWidth-full) + "] " + quantity.FormatShare(share)
+// bar draws a share of what there is room for: "[######------]  50%"; without the bar if its width is 0.
+func bar(share float64, width int) listing.Cell {
+	text := quantity.FormatShare(share)
+	if width > 0 {
+		full := int(min(max(share, 0), 1)*float64(width) + 0.5)
+		text = "[" + strings.Repeat("#", full) + strings.Repeat("-", width-full) + "] " + text
+	}
 	return listing.Cell{Text: text, Tone: listing.ShareTone(share)}
 }
 

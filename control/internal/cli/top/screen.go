@@ -111,7 +111,7 @@ func (d *display) take(answer state) {
 }
 
 func (d *display) panels() [panelCount]panel {
-	return panelsOf(d.state.cluster, d.state.age(d.now()))
+	return panelsOf(d.state.cluster, d.state.age(d.now()), barWidth)
 }
 
 // handle obeys an event and says whether it quits.

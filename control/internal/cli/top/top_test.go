@@ -88,6 +88,7 @@ func TestFrames(t *testing.T) {
 	}{
 		{"wide", 140, 30, nil},
 		{"small", 80, 12, nil},
+		{"narrow", 60, 20, nil},
 		{"tiny", 20, 3, nil},
 		{"help", 100, 20, []any{'h'}},
 		{"help-closed", 140, 30, []any{'h', 'h'}},
@@ -102,6 +103,36 @@ func TestFrames(t *testing.T) {
 			press(t, shown, test.keys...)
 			compare(t, test.name, text(screen))
 		})
+	}
+}
+
+func TestNarrowTerminalShowsWhatMatters(t *testing.T) {
+	for width, wants := range map[int][]string{
+		80: {"6MB/s  ", "75%", "read 1.2ms, write 5.5ms", "rate_bytes_per_second=6MB/s", "policy/nightly", "3.7s"},
+		60: {"running", "6MB/s", "95%", "3.7s"},
+	} {
+		shown, screen := newDisplay(t, width, 20)
+		shown.draw()
+		for _, want := range wants {
+			if got := text(screen); !strings.Contains(got, want) {
+				t.Errorf("%q is not there on %d columns:\n%s", want, width, got)
+			}
+		}
+	}
+}
+
+func TestTitleBeginsWithWhatIsWrong(t *testing.T) {
+	shown, screen := newDisplay(t, 60, 12)
+	shown.state.cluster.IsDryRun = true
+	shown.state.cluster.Cluster = "a\x1b[2Jb"
+	shown.draw()
+	if got := text(screen); !strings.HasPrefix(got, "sluice top  cluster a?[2Jb  dry run") {
+		t.Errorf("the title is\n%.70s", got)
+	}
+	shown.take(state{problem: errors.New("connection refused")})
+	shown.draw()
+	if got := text(screen); !strings.HasPrefix(got, "sluice top  no answer for 0s: connection refused") {
+		t.Errorf("the title is\n%.70s", got)
 	}
 }
 

@@ -128,7 +128,7 @@ export class Detail {
     close.addEventListener("click", () => this.onChoose(null));
     return element("h3", { "data-verdict": sign }, icon(sign),
       element("span", { class: "verdict" }, verdictText(entry)),
-      element("time", { class: "muted figure" }, format.time(this.model.date(entry.milliseconds))), close);
+      element("time", { class: "muted figure" }, format.zonedTime(this.model.date(entry.milliseconds))), close);
   }
 
   #taskButton(decision) {

@@ -58,6 +58,11 @@ export function time(date) {
   return date.toLocaleTimeString("en-GB");
 }
 
+// zonedTime also says of which time zone it is: that of the browser.
+export function zonedTime(date) {
+  return date.toLocaleTimeString("en-GB", { timeZoneName: "short" });
+}
+
 export function minute(date) {
   return date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 }

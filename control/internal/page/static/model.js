@@ -39,15 +39,15 @@ export class Model {
     }
     this.cluster = cluster;
     this.clusterReceivedAt = receivedAt;
+    this.#forget();
   }
 
+  // takeDecisions takes over decisions, in any order: after a lost connection the newest ones are loaded first.
   takeDecisions({ decisions, left_out: leftOut }, isFirstLoad) {
     for (const entry of decisions) this.decisions.set(entry.ordinal, entry);
     if (!isFirstLoad) this.leftOut += leftOut;
-    for (const ordinal of this.decisions.keys()) {
-      if (this.decisions.size <= MAX_DECISIONS) break;
-      this.decisions.delete(ordinal);
-    }
+    const inOrder = [...this.decisions].sort(([a], [b]) => a - b);
+    this.decisions = new Map(inOrder.slice(-MAX_DECISIONS));
   }
 
   // takeHistory takes over the timeline of the open target, whole or what is new of it.
@@ -68,12 +68,13 @@ export class Model {
     this.#forget();
   }
 
-  // #forget drops what has left the timeline.
+  // #forget drops what has left the timeline, also that of a task that is gone.
   #forget() {
     const { columns, repeats, decisions } = this.history;
     const oldest = this.now() - SPAN_MILLISECONDS;
-    const stale = columns.milliseconds.findIndex((moment) => moment >= oldest);
-    if (stale > 0) for (const column of COLUMNS) columns[column].splice(0, stale);
+    const kept = columns.milliseconds.findIndex((moment) => moment >= oldest);
+    const stale = kept < 0 ? columns.milliseconds.length : kept;
+    for (const column of COLUMNS) columns[column].splice(0, stale);
     for (const [key, window] of repeats) if (window.last_milliseconds < oldest) repeats.delete(key);
     for (const [key, entry] of decisions) if (entry.milliseconds < oldest) decisions.delete(key);
   }

@@ -51,8 +51,9 @@ class NodeCard {
     this.age = element("span", { class: "age" });
     this.problem.append(element("strong", {}, "Agent not reachable"), this.age, ": ", this.reason);
     this.stores = element("div", { class: "stores" });
+    this.noStores = element("p", { class: "muted no-stores" }, "No store. The agent looks for the sockets that its configuration names.");
     this.element = element("article", { class: "node" },
-      element("header", {}, this.name, this.version, this.meters), this.problem, this.stores);
+      element("header", {}, this.name, this.version, this.meters), this.problem, this.stores, this.noStores);
     this.meterList = new KeyedList(this.meters, () => new Meter());
     this.storeList = new KeyedList(this.stores, () => new StoreCard(model, onOpen));
   }
@@ -66,6 +67,7 @@ class NodeCard {
     setText(this.reason, node.problem || "it has not answered yet.");
     this.#updateAge(node, receivedAt);
     this.meterList.show(metersOf(node.snapshot?.signals));
+    this.noStores.hidden = isUnreachable || node.snapshot.snapshots.length > 0;
     const versions = new Map((node.snapshot?.descriptions ?? []).map((d) => [nameOf(d.ref), d.store_version]));
     this.storeList.show((node.snapshot?.snapshots ?? []).map((snapshot) => {
       const name = nameOf(snapshot.ref);

@@ -141,6 +141,23 @@ func TestOldSnapshotChangesNothing(t *testing.T) {
 	}
 }
 
+func TestStartIsAskedForAgainOnlyWhenNothingCameOfIt(t *testing.T) {
+	built := made(t, nil)
+	target := writing(10, 0)
+	target.Description.Capabilities[0].CanStart = true
+	target.Snapshot.Tasks = nil
+	target.Snapshot.Debts = []store.Debt{{Kind: store.Compaction, Bytes: 400 * megabyte, LimitBytes: 1000 * megabyte}}
+	var memory policy.Memory
+	for i, want := range []bool{true, false, false, true, false} {
+		var decision policy.Decision
+		view := policy.View{Now: time.Duration(i) * time.Second, Period: time.Second}
+		decision, memory = built.Decide(view, target, memory)
+		if decision.Start != want {
+			t.Errorf("in second %d start is %v, want %v: %s", i, decision.Start, want, decision.Reason)
+		}
+	}
+}
+
 func TestTheDebtsFloorWins(t *testing.T) {
 	built := made(t, nil)
 	target := writing(95, 10)

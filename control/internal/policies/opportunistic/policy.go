@@ -12,6 +12,7 @@ import (
 
 const (
 	keyForeground = "opportunistic_foreground_bytes_per_second"
+	keyStartedAt  = "opportunistic_started_at_seconds"
 	// foregroundWeight is that of the newest sample in the mean of the foreground.
 	foregroundWeight = 0.5
 	// startLeftShare is the part of the ceiling that must be left for a task to be started.
@@ -54,13 +55,25 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 		"debt_bytes":                  estimate.Bytes,
 		"debt_floor_bytes_per_second": floor,
 	}
-	isStart := pace.CanStart(target) && estimate.IsDue(p.startAtShare) && left >= startLeftShare*p.ceiling
+	isStart := estimate.IsDue(p.startAtShare) && left >= startLeftShare*p.ceiling && mayStart(view, target, next)
 	if isStart {
 		reason += fmt.Sprintf(", and debt is at %.0f %% of its limit: start", 100*estimate.Share())
 	}
 	decision := pace.Order(next, target, rate, reason, inputs)
 	decision.Start = isStart
 	return decision, next
+}
+
+// mayStart says whether a start may be asked for now, and remembers that it was: until the task is seen, it
+// is not asked for again at once.
+func mayStart(view policy.View, target policy.Target, next policy.Memory) bool {
+	now := view.Now.Seconds()
+	last, isAskedFor := next[keyStartedAt]
+	if !pace.CanStart(target) || isAskedFor && now-last < pace.StartAgainSeconds {
+		return false
+	}
+	next[keyStartedAt] = now
+	return true
 }
 
 func (p *Policy) unable(target policy.Target) (policy.DeviceSignals, string) {

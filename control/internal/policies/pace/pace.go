@@ -21,6 +21,9 @@ const (
 	// told differently.
 	sameSnapshotShare = 0.25
 
+	// StartAgainSeconds is after how long a start that showed no effect is repeated.
+	StartAgainSeconds = 3
+
 	keyTaken   = "pace_taken_seconds"
 	keyOrdered = "pace_ordered_bytes_per_second"
 )

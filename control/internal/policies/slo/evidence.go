@@ -17,8 +17,10 @@ type evidence struct {
 	// missing says why there is no latency to go by; empty if there is.
 	missing string
 	// isBelieved says that p99 is new and rests on enough requests, of the time since start.
-	isBelieved        bool
-	p99, start        float64
+	isBelieved bool
+	p99, start float64
+	// tolerance is by how much its moments may be told differently each time.
+	tolerance         float64
 	requestsPerSecond float64
 	hasLoad           bool
 }
@@ -59,12 +61,12 @@ func (p *Policy) observeSignal(view policy.View, s *state) evidence {
 		return evidence{missing: fmt.Sprintf("the signal %q is %v, which is no latency", p.signal, signal.Value)}
 	}
 	end := (view.Now - signal.Age).Seconds()
-	period := view.Period.Seconds()
-	if s.loadEnd != never && end <= s.loadEnd+sameIntervalShare*period {
+	tolerance := sameIntervalShare * view.Period.Seconds()
+	if s.loadEnd != never && end <= s.loadEnd+tolerance {
 		return evidence{}
 	}
 	s.loadEnd = end
-	return evidence{isBelieved: true, p99: signal.Value, start: end - period}
+	return evidence{isBelieved: true, p99: signal.Value, start: end - p.signalWindow.Seconds(), tolerance: tolerance}
 }
 
 // addUp joins the new intervals to those that had too few requests. The highest of their percentiles is
@@ -85,6 +87,7 @@ func (p *Policy) addUp(taken, newest time.Duration, latencies []store.Latency, s
 		s.pendingCount += float64(latency.Count)
 		s.pendingP99 = max(s.pendingP99, latency.P99.Seconds())
 		s.loadEnd = max(s.loadEnd, end)
+		e.tolerance = sameIntervalShare * interval
 		if (latency.Age - newest).Seconds() < sameIntervalShare*interval {
 			e.requestsPerSecond += float64(latency.Count) / interval
 			e.hasLoad = true
@@ -118,9 +121,10 @@ func (p *Policy) inBurst(e evidence, before float64, s *state) bool {
 }
 
 func (p *Policy) watchForBurst(load, elapsed float64, s *state) {
-	// Three standard deviations of a Poisson count over a second, so that few requests make no burst.
-	if load > p.burstLoadFactor*s.loadMean+3*math.Sqrt(s.loadMean) {
-		s.burstSince, s.burstPeak = s.loadEnd, load
+	// Three standard deviations of a Poisson count over a second, so that few requests make no burst. They
+	// are those of what was counted: the mean of an idle store is 0, and so would its deviation be.
+	if load > p.burstLoadFactor*s.loadMean+3*math.Sqrt(load) {
+		s.burstSince, s.burstPeak, s.burstBefore = s.loadEnd, load, s.lastBurst
 		return
 	}
 	s.loadMean += (1 - math.Exp(-elapsed/p.loadMemory.Seconds())) * (load - s.loadMean)
@@ -130,7 +134,8 @@ func (p *Policy) watchBurst(load float64, s *state) {
 	s.burstPeak = max(s.burstPeak, load)
 	isNewLoad := s.loadEnd-s.burstSince > p.longestBurst.Seconds()
 	if isNewLoad {
-		s.loadMean = load
+		// It was no burst, so that none is to be expected because of it.
+		s.loadMean, s.lastBurst, s.isArmed = load, s.burstBefore, false
 	}
 	if isNewLoad || load < (s.loadMean+s.burstPeak)/2 {
 		s.burstSince = never

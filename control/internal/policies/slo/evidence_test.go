@@ -2,6 +2,7 @@ package slo_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,35 @@ func TestSignalInPlaceOfSnapshots(t *testing.T) {
 		if decision, _ := built.Decide(view(signals), target, memory); decision.Verdict != policy.Stop || !strings.Contains(decision.Reason, want) {
 			t.Errorf("got %s: %s, want stop: %s", decision.Verdict, decision.Reason, want)
 		}
+	}
+}
+
+// A value that reaches 15 s back shows 15 s what a rate was good for, or bad.
+func TestSignalMovesTheRateOnceInItsWindow(t *testing.T) {
+	for name, test := range map[string]struct {
+		value float64
+		wants []float64
+	}{
+		"bad":  {0.03, []float64{4, 4, 2, 2, 1}},
+		"good": {0.01, []float64{9, 9, 10, 10, 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			built := made(t, map[string]any{"signal": "p99"})
+			l := loop{policy: built, lease: &store.Lease{Setting: store.Setting{Name: store.RateBytesPerSecond, Number: 8 * megabyte}}}
+			signals := map[string]policy.Signal{"p99": {Value: test.value, Fresh: true}}
+			var got []float64
+			for at := range 37 {
+				view := policy.View{Now: time.Duration(at) * time.Second, Period: time.Second, Signals: signals}
+				decision, memory := built.Decide(view, l.target(second{task: store.Running}), l.memory)
+				l.memory, l.lease = memory, &store.Lease{Setting: *decision.Setting}
+				if at%9 == 0 {
+					got = append(got, rateOf(decision))
+				}
+			}
+			if !slices.Equal(got, test.wants) {
+				t.Errorf("rates after 0, 9, 18, 27 and 36 s are %v MB/s, want %v", got, test.wants)
+			}
+		})
 	}
 }
 

@@ -30,6 +30,7 @@ type Policy struct {
 	resumeAfter       time.Duration
 	minimumRequests   float64
 	latencyStale      time.Duration
+	signalWindow      time.Duration
 	burstLoadFactor   float64
 	loadMemory        time.Duration
 	longestBurst      time.Duration
@@ -60,6 +61,10 @@ func latencyParameters() []parameters.Parameter {
 		{
 			Name: "signal", Type: parameters.Text, Default: "",
 			Meaning: "Name of a PromQL signal that gives the percentile in seconds, in place of the store's snapshots.",
+		},
+		{
+			Name: "signal_window_seconds", Type: parameters.Number, Default: 15.0, Least: 0.1, Most: 3600,
+			Meaning: "How far back the signal's value reaches: the range of its query, and the time between two scrapes.",
 		},
 		{
 			Name: "minimum_requests", Type: parameters.Whole, Default: 50.0, Least: 1, Most: 1e9,
@@ -112,7 +117,7 @@ func burstParameters() []parameters.Parameter {
 			Meaning: "Time constant of the mean load.",
 		},
 		{
-			Name: "longest_burst_seconds", Type: parameters.Number, Default: 60.0, Least: 1, Most: 86400,
+			Name: "longest_burst_seconds", Type: parameters.Number, Default: 30.0, Least: 1, Most: 86400,
 			Meaning: "What lasts longer is no burst, but the new load.",
 		},
 		{
@@ -147,6 +152,7 @@ func New(given map[string]any) (policy.Policy, error) {
 		resumeAfter:       values.Seconds("resume_after_seconds"),
 		minimumRequests:   values.Number("minimum_requests"),
 		latencyStale:      values.Seconds("latency_stale_seconds"),
+		signalWindow:      values.Seconds("signal_window_seconds"),
 		burstLoadFactor:   values.Number("burst_load_factor"),
 		loadMemory:        values.Seconds("load_memory_seconds"),
 		longestBurst:      values.Seconds("longest_burst_seconds"),

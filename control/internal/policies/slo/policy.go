@@ -25,8 +25,6 @@ const (
 	idleSeconds = 10
 	// startUrgency is the urgency at which a task is started out of bursts.
 	startUrgency = 0.35
-	// startAgainSeconds is after how long a start that showed no effect is repeated.
-	startAgainSeconds = 3
 )
 
 // situation is one period of one target, as steps of the decision see it.
@@ -125,14 +123,15 @@ func (p *Policy) steer(seen *situation, s *state) {
 }
 
 // slowDown lowers the rate of work that is writing, once for each time that the effect can be seen, and
-// holds it when it is bad. What goes on while nothing is written is no fault of background work.
+// holds it when it is bad. What goes on while nothing is written is no fault of background work. In a burst
+// it is held anyway: the rate is for the time after it, of which the burst tells nothing.
 func (p *Policy) slowDown(seen *situation, s *state) {
 	e := seen.evidence
 	isOutside := e.start > s.wroteAt+afterEffectSeconds
 	switch {
 	case isOutside && s.outsideSince == never:
 		s.outsideSince = seen.now
-	case seen.isWriting && e.start >= s.changedAt+settleSeconds:
+	case seen.isWriting && !seen.isBurst && e.start >= s.changedAt+settleSeconds:
 		s.rate = max(p.floor, s.rate*p.decreaseFactor)
 		s.changedAt = seen.now
 	}
@@ -165,7 +164,7 @@ func (p *Policy) speedUp(seen *situation, s *state) {
 		return
 	}
 	e := seen.evidence
-	if e.p99 > p.raiseBelowShare*p.targetSeconds || e.start < s.changedAt {
+	if e.p99 > p.raiseBelowShare*p.targetSeconds || e.start < s.changedAt || e.start < s.raisedOn-e.tolerance {
 		return
 	}
 	used := 0.0
@@ -174,6 +173,7 @@ func (p *Policy) speedUp(seen *situation, s *state) {
 	}
 	if used >= usedShare*s.rate {
 		s.rate = min(p.ceiling, s.rate+p.increase)
+		s.raisedOn = s.loadEnd
 	}
 }
 
@@ -240,7 +240,7 @@ func (p *Policy) startsEarly(target policy.Target, seen situation, s *state) boo
 		s.startedAt = never
 		return false
 	}
-	isAskedFor := s.startedAt != never && seen.now-s.startedAt < startAgainSeconds
+	isAskedFor := s.startedAt != never && seen.now-s.startedAt < pace.StartAgainSeconds
 	if isAskedFor || !pace.CanStart(target) || !p.isDue(seen, *s) {
 		return false
 	}

@@ -200,6 +200,48 @@ func TestBurstIsSeenByItsLoad(t *testing.T) {
 	}
 }
 
+func TestABurstSaysNothingOfTheRateAfterIt(t *testing.T) {
+	l := loop{policy: made(t, nil)}
+	for range 5 {
+		l.decide(good(1))
+	}
+	before := rateOf(l.decide(good(18)))
+	inBurst := second{p99Milliseconds: 50, requests: 1000, task: store.Running}
+	if got := rateOf(l.decide(inBurst)); got != 0 {
+		t.Errorf("the rate is %v MB/s in a burst", got)
+	}
+	l.decide(good(1))
+	if got := rateOf(l.decide(good(1))); got != before {
+		t.Errorf("resumed at %v MB/s, want the %v MB/s from before the burst", got, before)
+	}
+}
+
+func TestOneRequestAfterAnIdleTimeIsNoBurst(t *testing.T) {
+	l := loop{policy: made(t, nil)}
+	for range 5 {
+		l.decide(good(1))
+	}
+	for range 150 {
+		l.decide(second{task: store.Running})
+	}
+	if decision := l.decide(second{p99Milliseconds: 1, requests: 1, task: store.Running}); rateOf(decision) == 0 {
+		t.Errorf("held for one request: %s", decision.Reason)
+	}
+}
+
+func TestNoBurstIsExpectedBecauseOfANewLoad(t *testing.T) {
+	l := loop{policy: made(t, map[string]any{"longest_burst_seconds": 10})}
+	for range 5 {
+		l.decide(second{p99Milliseconds: 1, requests: 100, debtMegabytes: 15})
+	}
+	for i := range 20 {
+		decision := l.decide(second{p99Milliseconds: 1, requests: 1000, debtMegabytes: 15})
+		if decision.Start {
+			t.Errorf("a task is started after %d s of the new load, at 15 %% of the limit", i)
+		}
+	}
+}
+
 func TestWhatLastsIsNoBurst(t *testing.T) {
 	l := loop{policy: made(t, map[string]any{"longest_burst_seconds": 10})}
 	for range 5 {

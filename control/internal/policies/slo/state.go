@@ -13,6 +13,8 @@ type state struct {
 	isHeld bool
 	// changedAt is when the rate was last lowered or resumed: what ended before shows nothing of it.
 	changedAt float64
+	// raisedOn is the end of the time that the rate was raised for last: the same time does not raise it again.
+	raisedOn float64
 	// wroteAt is when background work was seen writing last. Until a percentile of requests after that,
 	// background work may be what they suffered from; outsideSince is since when it cannot have been.
 	wroteAt, outsideSince float64
@@ -21,8 +23,8 @@ type state struct {
 	// loadMean is the mean of requests per second outside of bursts, loadEnd the end of the last interval.
 	loadMean, loadEnd float64
 	// burstSince is when the present burst began, burstPeak its highest load, lastBurst when one was
-	// seen last.
-	burstSince, burstPeak, lastBurst float64
+	// seen last, and burstBefore when the one before the present one was.
+	burstSince, burstPeak, lastBurst, burstBefore float64
 	// isArmed says that a burst is over and no task was started for it yet; startedAt when one was asked for.
 	isArmed   bool
 	startedAt float64
@@ -41,8 +43,9 @@ const (
 // tells that there was a burst just now.
 func load(memory policy.Memory, target policy.Target, now, floor, ceiling float64) state {
 	s := state{
-		changedAt: never, wroteAt: never, outsideSince: never, goodSince: never, lastBelieved: never, loadMean: never, loadEnd: never,
-		burstSince: never, lastBurst: never, startedAt: never, pendingStart: never,
+		changedAt: never, raisedOn: never, wroteAt: never, outsideSince: never, goodSince: never, lastBelieved: never,
+		loadMean: never, loadEnd: never, burstSince: never, lastBurst: never, burstBefore: never, startedAt: never,
+		pendingStart: never,
 	}
 	rate, isKnown := memory[keyRate]
 	if !isKnown {
@@ -81,6 +84,7 @@ func (s *state) save(memory policy.Memory) policy.Memory {
 func (s *state) numbers() map[string]*float64 {
 	return map[string]*float64{
 		"slo_changed_at_seconds":             &s.changedAt,
+		"slo_raised_on_seconds":              &s.raisedOn,
 		"slo_wrote_at_seconds":               &s.wroteAt,
 		"slo_outside_since_seconds":          &s.outsideSince,
 		"slo_good_since_seconds":             &s.goodSince,
@@ -90,6 +94,7 @@ func (s *state) numbers() map[string]*float64 {
 		"slo_burst_since_seconds":            &s.burstSince,
 		"slo_burst_peak_requests_per_second": &s.burstPeak,
 		"slo_last_burst_seconds":             &s.lastBurst,
+		"slo_burst_before_seconds":           &s.burstBefore,
 		"slo_started_at_seconds":             &s.startedAt,
 		"slo_pending_requests":               &s.pendingCount,
 		"slo_pending_p99_seconds":            &s.pendingP99,

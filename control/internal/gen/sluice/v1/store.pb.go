@@ -474,7 +474,7 @@ type Task struct {
 	RateBytesPerSecond float64 `protobuf:"fixed64,8,opt,name=rate_bytes_per_second,json=rateBytesPerSecond,proto3" json:"rate_bytes_per_second,omitempty"`
 	// For how long it has waited because of orders.
 	Throttled *durationpb.Duration `protobuf:"bytes,9,opt,name=throttled,proto3" json:"throttled,omitempty"`
-	// For how long it has been running.
+	// For how long it has been there, whatever its state.
 	Age           *durationpb.Duration `protobuf:"bytes,10,opt,name=age,proto3" json:"age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,99 @@
+"""What the roles of the control plane do with keys, tags and addresses, read from their files."""
+
+from pathlib import Path
+
+import jinja2.nativetypes
+import pytest
+import yaml
+
+COLLECTION = Path(__file__).parents[3]
+ROLES = COLLECTION / "roles"
+
+
+def tasks(role: str, name: str) -> list[dict]:
+    return yaml.safe_load((ROLES / role / "tasks" / f"{name}.yml").read_text())
+
+
+def test_no_key_is_shown_by_diff():
+    installing = [task for task in tasks("certificates", "install") if "key.pem" in str(task)]
+    assert installing
+    assert [task.get("diff") for task in installing] == [False] * len(installing)
+
+
+def test_certificates_that_hosts_share_are_made_by_one_at_a_time():
+    [issuing] = [task for task in tasks("certificates", "main") if "issue.yml" in str(task)]
+    throttle = issuing["ansible.builtin.include_tasks"]["apply"]["throttle"]
+    assert "operator" in throttle and "viewer" in throttle
+
+
+@pytest.mark.parametrize("role", ["agent", "controller"])
+def test_each_tag_alone_knows_whether_the_program_is_there(role):
+    registered = f"_{role}_program"
+    [looking] = [task for task in tasks(role, "main") if task.get("register") == registered]
+    assert set(looking["tags"]) == {f"{role}_{part}" for part in ("install", "configure", "run")}
+
+
+def test_nothing_of_a_controller_is_predicted_without_the_program():
+    conditions = {task.get("when") for task in tasks("controller", "configure")}
+    assert conditions == {"_controller_program.stat.exists"}
+
+
+def test_the_page_of_the_test_bed_is_not_on_every_address():
+    file = COLLECTION / "inventories" / "local" / "group_vars" / "controllers.yml"
+    variables = yaml.safe_load(file.read_text())
+    assert variables["controller_page_listen"] == "{{ ansible_host }}:7414"
+
+
+def test_every_controller_writes_the_same_contexts():
+    template = (ROLES / "controller" / "templates" / "cli.yml.j2").read_text()
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    listens = "0.0.0.0:7413"
+    hosts = {
+        "one": {"ansible_host": "10.0.0.1", "controller_listen": listens},
+        "two": {"ansible_host": "10.0.0.2", "controller_listen": listens},
+    }
+    common = {
+        "ansible_managed": "managed",
+        "controller_cluster": "c",
+        "controller_certificates_directory": "/d",
+        "item": "anna",
+        "hostvars": hosts,
+        "_controller_group": list(hosts),
+    }
+    contexts_file = environment.from_string(template)
+    written = [
+        contexts_file.render(common | hosts[host] | {"inventory_hostname": host}) for host in hosts
+    ]
+    assert written[0] == written[1]
+    contexts = yaml.safe_load(written[0])["contexts"]
+    addresses = {name: context["controller"] for name, context in contexts.items()}
+    assert addresses == {"c": "10.0.0.1:7413", "c-two": "10.0.0.2:7413"}
+
+
+@pytest.mark.parametrize(
+    ("role", "address", "wanted"),
+    [
+        ("controller", "10.0.0.1", ["URI:sluice", "DNS:controller.c", "IP:10.0.0.1"]),
+        ("controller", "fd00::1", ["URI:sluice", "DNS:controller.c", "IP:fd00::1"]),
+        ("controller", "127.0.0.1", ["URI:sluice", "DNS:controller.c"]),
+        ("controller", "c1.example", ["URI:sluice", "DNS:controller.c", "DNS:c1.example"]),
+        ("agent", "10.0.0.1", ["URI:sluice", "DNS:agent.c"]),
+        ("operator", "10.0.0.1", ["URI:sluice"]),
+    ],
+)
+def test_a_browser_finds_the_address_of_the_page_in_the_certificate(role, address, wanted):
+    variables = yaml.safe_load((ROLES / "certificates" / "vars" / "main.yml").read_text())
+    known = {
+        "certificates_role": role,
+        "certificates_cluster": "c",
+        "_certificates_identity": "sluice",
+        "hostvars": {"one": {"ansible_host": address}},
+        "inventory_hostname": "one",
+    }
+    environment = jinja2.nativetypes.NativeEnvironment()
+    for name in ("host", "host_name", "alternative_names"):
+        template = environment.from_string(variables[f"_certificates_{name}"])
+        known[f"_certificates_{name}"] = template.render(known)
+    loopback = {"DNS:localhost", "IP:127.0.0.1"}
+    names = known["_certificates_alternative_names"]
+    assert [name for name in names if name not in loopback] == wanted
