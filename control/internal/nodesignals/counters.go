@@ -22,7 +22,7 @@ type procReader struct {
 const leastRead = 4 << 10
 
 // read returns the content of a file. It goes around package os, whose poller would be woken by each
-// file of pressure that is opened: the kernel takes those for ready at any time.
+// file that is opened: the kernel takes those of a procfs for ready at any time.
 func (r *procReader) read(name string) (string, error) {
 	path := filepath.Join(r.path, name)
 	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
