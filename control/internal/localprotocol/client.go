@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"time"
 
 	"sluice.dev/control/internal/store"
@@ -41,42 +40,34 @@ func NewClient(socketPath string) *Client {
 
 // Describe asks what the store is.
 func (c *Client) Describe(ctx context.Context) (store.Description, error) {
-	result, err := call[describeResult](ctx, c, methodDescribe, ownDescribeParams())
-	if err != nil {
-		return store.Description{}, err
-	}
-	return result.description(), nil
+	return call(ctx, c, methodDescribe, ownDescribeParams(), readDescription)
 }
 
 // Snapshot asks for the state of the store. It counts as taken when the request was sent, so that it
 // never seems younger than it is.
 func (c *Client) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	takenAt := time.Now()
-	result, err := call[snapshotResult](ctx, c, methodSnapshot, snapshotParams{})
+	snapshot, err := call(ctx, c, methodSnapshot, snapshotParams{}, readSnapshot)
 	if err != nil {
 		return store.Snapshot{}, err
 	}
-	return result.snapshot(takenAt), nil
+	snapshot.TakenAt = takenAt
+	return snapshot, nil
 }
 
 // Set gives, renews or replaces a lease.
 func (c *Client) Set(ctx context.Context, order store.Order) (store.Lease, error) {
-	result, err := call[setResult](ctx, c, methodSet, newOrderParams(order))
-	if err != nil {
-		return store.Lease{}, err
-	}
-	return result.Lease.lease(), nil
+	return call(ctx, c, methodSet, newOrderParams(order), readGiven)
 }
 
 // Clear ends leases before their time and returns how many.
 func (c *Client) Clear(ctx context.Context, selection store.Selection) (int, error) {
-	result, err := call[clearResult](ctx, c, methodClear, clearParams(selection))
-	return int(result.Cleared), err
+	return call(ctx, c, methodClear, clearParams(selection), readCleared)
 }
 
 // Start starts a task.
 func (c *Client) Start(ctx context.Context, order store.Order) error {
-	_, err := call[startResult](ctx, c, methodStart, newOrderParams(order))
+	_, err := call(ctx, c, methodStart, newOrderParams(order), readStarted)
 	return err
 }
 
@@ -93,8 +84,10 @@ func ownDescribeParams() describeParams {
 }
 
 // call takes its turn, connects if need be, and exchanges one request for one result.
-func call[Result any](ctx context.Context, c *Client, method string, params any) (Result, error) {
-	var result Result
+func call[Result any](
+	ctx context.Context, c *Client, method string, params any, read func(*members) Result,
+) (Result, error) {
+	var nothing Result
 	select {
 	case <-ctx.Done():
 	case <-c.turn:
@@ -102,17 +95,14 @@ func call[Result any](ctx context.Context, c *Client, method string, params any)
 	}
 	// Nothing is sent for a context that has ended, also where it was this call's turn by then.
 	if err := ctx.Err(); err != nil {
-		return result, fmt.Errorf("%s: %w", method, err)
+		return nothing, fmt.Errorf("%s: %w", method, err)
 	}
 	if err := c.connect(ctx); err != nil {
-		return result, fmt.Errorf("%s: %w", method, err)
+		return nothing, fmt.Errorf("%s: %w", method, err)
 	}
-	text, err := c.exchange(ctx, method, params)
+	result, err := exchange(ctx, c, method, params, read)
 	if err != nil {
-		return result, fmt.Errorf("%s: %w", method, err)
-	}
-	if err := json.Unmarshal(text, &result); err != nil {
-		return result, fmt.Errorf("%s: the result cannot be read: %w", method, err)
+		return nothing, fmt.Errorf("%s: %w", method, err)
 	}
 	return result, nil
 }
@@ -133,7 +123,7 @@ func (c *Client) connect(ctx context.Context) error {
 	}
 	c.connection = connection
 	c.reader = bufio.NewReaderSize(connection, readBufferBytes)
-	if _, err := c.exchange(ctx, methodDescribe, ownDescribeParams()); err != nil {
+	if _, err := exchange(ctx, c, methodDescribe, ownDescribeParams(), readDescription); err != nil {
 		return errors.Join(err, c.disconnect())
 	}
 	return nil
@@ -148,27 +138,29 @@ func (c *Client) disconnect() error {
 	return err
 }
 
-// exchange sends a request and returns the result, valid by its schema. The connection is given up
-// unless what came back is a proper answer.
-func (c *Client) exchange(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	text, err := c.roundTrip(ctx, method, params)
+// exchange sends a request and returns the result. The connection is given up unless what came back is
+// a proper answer.
+func exchange[Result any](
+	ctx context.Context, c *Client, method string, params any, read func(*members) Result,
+) (Result, error) {
+	var result Result
+	document, err := c.roundTrip(ctx, method, params)
 	var answered *Error
 	if errors.As(err, &answered) {
-		return nil, err
+		return result, err
 	}
 	if err == nil {
-		err = checkResult(method, text)
+		result, err = readResult(method, document, read)
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.disconnect())
+		return result, errors.Join(err, c.disconnect())
 	}
-	return text, nil
+	return result, nil
 }
 
-func (c *Client) roundTrip(ctx context.Context, method string, params any) (json.RawMessage, error) {
+func (c *Client) roundTrip(ctx context.Context, method string, params any) (map[string]any, error) {
 	c.lastID++
-	id := json.RawMessage(strconv.FormatUint(c.lastID, 10))
-	line, err := requestLine(id, method, params)
+	line, err := requestLine(c.lastID, method, params)
 	if err != nil {
 		return nil, err
 	}
@@ -176,15 +168,11 @@ func (c *Client) roundTrip(ctx context.Context, method string, params any) (json
 	if err != nil {
 		return nil, err
 	}
-	return parseResponse(answer, id)
+	return parseResponse(answer, c.lastID)
 }
 
-func requestLine(id json.RawMessage, method string, params any) ([]byte, error) {
-	text, err := json.Marshal(params)
-	if err != nil {
-		return nil, err
-	}
-	line, err := json.Marshal(request{JSONRPC: jsonRPCVersion, ID: id, Method: method, Params: text})
+func requestLine(id uint64, method string, params any) ([]byte, error) {
+	line, err := json.Marshal(sentRequest{JSONRPC: jsonRPCVersion, ID: id, Method: method, Params: params})
 	if err != nil {
 		return nil, err
 	}
@@ -215,19 +203,4 @@ func (c *Client) writeAndRead(line []byte) ([]byte, error) {
 		return nil, fmt.Errorf("no answer: %w", err)
 	}
 	return answer, nil
-}
-
-// checkResult looks at a describe's version before its schema, which may be another one in another
-// version.
-func checkResult(method string, text json.RawMessage) error {
-	if method == methodDescribe {
-		plugin, readable := versionIn(text)
-		if readable && plugin.Major != CurrentVersion().Major {
-			return incompatible(plugin, CurrentVersion())
-		}
-	}
-	if err := Validate(method+"-result", text); err != nil {
-		return fmt.Errorf("the result does not keep to the protocol: %w", err)
-	}
-	return nil
 }

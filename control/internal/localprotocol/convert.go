@@ -30,10 +30,6 @@ func newVersion(v Version) version {
 	return version{Major: newCount(v.Major), Minor: newCount(v.Minor)}
 }
 
-func (v version) version() Version {
-	return Version{Major: uint64(v.Major), Minor: uint64(v.Minor)}
-}
-
 func newDescribeResult(d store.Description) describeResult {
 	return describeResult{
 		ProtocolVersion:      newVersion(CurrentVersion()),
@@ -51,17 +47,6 @@ func newCapability(c store.Capability) capability {
 	return capability{Kind: c.Kind, Settings: settings, CanStart: c.CanStart}
 }
 
-func (r describeResult) description() store.Description {
-	return store.Description{
-		Store:         r.Store,
-		Instance:      r.Instance,
-		StoreVersion:  r.StoreVersion,
-		PluginVersion: r.PluginVersion,
-		Capabilities:  convert(r.Capabilities, func(c capability) store.Capability { return store.Capability(c) }),
-		MaxTimeToLive: duration(r.MaxTimeToLiveSeconds),
-	}
-}
-
 func newSnapshotResult(s store.Snapshot) snapshotResult {
 	figures := s.Figures
 	if figures == nil {
@@ -76,17 +61,6 @@ func newSnapshotResult(s store.Snapshot) snapshotResult {
 	}
 }
 
-func (r snapshotResult) snapshot(takenAt time.Time) store.Snapshot {
-	return store.Snapshot{
-		TakenAt:   takenAt,
-		Tasks:     convert(r.Tasks, task.task),
-		Debts:     convert(r.Debts, debt.debt),
-		Leases:    convert(r.Leases, lease.lease),
-		Latencies: convert(r.Latencies, latency.latency),
-		Figures:   r.Figures,
-	}
-}
-
 func newTask(t store.Task) task {
 	return task{
 		ID: t.ID, Kind: t.Kind, Scope: t.Scope, State: t.State, Phase: t.Phase,
@@ -95,17 +69,6 @@ func newTask(t store.Task) task {
 		RateBytesPerSecond: t.RateBytesPerSecond,
 		ThrottledSeconds:   seconds(t.Throttled),
 		AgeSeconds:         seconds(t.Age),
-	}
-}
-
-func (t task) task() store.Task {
-	return store.Task{
-		ID: t.ID, Kind: t.Kind, Scope: t.Scope, State: t.State, Phase: t.Phase,
-		BytesDone:          uint64(t.BytesDone),
-		BytesTotal:         uint64(t.BytesTotal),
-		RateBytesPerSecond: t.RateBytesPerSecond,
-		Throttled:          duration(t.ThrottledSeconds),
-		Age:                duration(t.AgeSeconds),
 	}
 }
 
@@ -124,34 +87,11 @@ func newDebt(d store.Debt) debt {
 	return converted
 }
 
-func (d debt) debt() store.Debt {
-	recovery := unknownRecovery
-	if d.EstimatedRecoverySeconds != nil {
-		recovery = duration(*d.EstimatedRecoverySeconds)
-	}
-	return store.Debt{
-		Kind: d.Kind, Scope: d.Scope,
-		Bytes:             uint64(d.Bytes),
-		TriggerBytes:      uint64(d.TriggerBytes),
-		LimitBytes:        uint64(d.LimitBytes),
-		Files:             uint64(d.Files),
-		EstimatedRecovery: recovery,
-	}
-}
-
 func newLease(l store.Lease) lease {
 	return lease{
 		Kind: l.Kind, Scope: l.Scope, Owner: l.Owner,
 		Setting:         newSetting(l.Setting),
 		TimeLeftSeconds: seconds(l.TimeLeft),
-	}
-}
-
-func (l lease) lease() store.Lease {
-	return store.Lease{
-		Kind: l.Kind, Scope: l.Scope, Owner: l.Owner,
-		Setting:  l.Setting.setting(),
-		TimeLeft: duration(l.TimeLeftSeconds),
 	}
 }
 
@@ -189,21 +129,6 @@ func newLatency(l store.Latency) latency {
 		P99Seconds:      seconds(l.P99),
 		P999Seconds:     seconds(l.P999),
 		MaxSeconds:      seconds(l.Max),
-	}
-}
-
-func (l latency) latency() store.Latency {
-	return store.Latency{
-		Class:    l.Class,
-		Age:      duration(l.AgeSeconds),
-		Interval: duration(l.IntervalSeconds),
-		Count:    uint64(l.Count),
-		Errors:   uint64(l.Errors),
-		Mean:     duration(l.MeanSeconds),
-		P50:      duration(l.P50Seconds),
-		P99:      duration(l.P99Seconds),
-		P999:     duration(l.P999Seconds),
-		Max:      duration(l.MaxSeconds),
 	}
 }
 

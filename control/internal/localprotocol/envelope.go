@@ -34,6 +34,14 @@ func nullID() json.RawMessage {
 	return json.RawMessage("null")
 }
 
+// sentRequest is a request as a client sends it.
+type sentRequest struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      uint64 `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
 // parseRequest reads a line. The request has the id that was sent, or null, also where there is an
 // error.
 func parseRequest(line []byte) (request, *Error) {
@@ -112,32 +120,48 @@ func isID(member json.RawMessage) bool {
 	return json.Unmarshal(member, &number) == nil
 }
 
+// reply is what a response says, its own form being right.
+type reply struct {
+	id      any
+	result  map[string]any
+	failure *Error
+}
+
 // parseResponse reads the answer to the request with an id. An *Error is what the peer answered, any
 // other error means that it does not speak this protocol.
-func parseResponse(line []byte, id json.RawMessage) (json.RawMessage, error) {
+func parseResponse(line []byte, id uint64) (map[string]any, error) {
 	if !utf8.Valid(line) {
 		return nil, errors.New("the answer is not UTF-8")
 	}
-	if err := Validate("response", line); err != nil {
+	var document any
+	if err := json.Unmarshal(line, &document); err != nil {
 		return nil, fmt.Errorf("the answer is no JSON-RPC response: %w", err)
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(line, &members); err != nil {
-		return nil, fmt.Errorf("the answer is no JSON-RPC response: %w", err)
+	answered, err := readObject(document, readReply)
+	if err != nil {
+		return nil, fmt.Errorf("the answer is no JSON-RPC response: %s", shorten(err.Error()))
 	}
-	failure, failed := members["error"]
 	// A peer that could not read a request could not read its id either.
-	unread := failed && bytes.Equal(members["id"], nullID())
-	if !unread && !bytes.Equal(members["id"], id) {
-		return nil, fmt.Errorf("the answer has the id %.70s, not %s", members["id"], id)
+	unread := answered.failure != nil && answered.id == nil
+	if !unread && answered.id != float64(id) {
+		return nil, fmt.Errorf("the answer has the id %s, not %d", shown(answered.id), id)
 	}
-	if !failed {
-		return members["result"], nil
+	if answered.failure != nil {
+		return nil, answered.failure
 	}
-	var answered Error
-	if err := json.Unmarshal(failure, &answered); err != nil {
-		return nil, fmt.Errorf("the error of the answer cannot be read: %w", err)
+	return answered.result, nil
+}
+
+// readReply leaves the form of the id to whom it is compared by.
+func readReply(m *members) reply {
+	m.mustHave("id", true)
+	if m.values["jsonrpc"] != jsonRPCVersion {
+		m.refuse("jsonrpc", "%q", jsonRPCVersion)
 	}
-	answered.Message = shorten(answered.Message)
-	return nil, &answered
+	if m.has("error") {
+		m.mustHave("result", false)
+		return reply{id: m.values["id"], failure: objectAt(m, "error", readError)}
+	}
+	result := objectAt(m, "result", func(result *members) map[string]any { return result.values })
+	return reply{id: m.values["id"], result: result}
 }

@@ -124,3 +124,31 @@ func errorFrom(err error) *Error {
 	}
 	return newError(NumberInternal, err.Error(), "")
 }
+
+// The numbers that JSON-RPC sets aside for errors of the protocol and of servers.
+const (
+	leastErrorNumber = -32768
+	mostErrorNumber  = -32000
+)
+
+func readError(m *members) *Error {
+	failure := &Error{
+		Number:  Number(m.whole("code", leastErrorNumber, mostErrorNumber)),
+		Message: shorten(m.text("message", 1, MaxLineBytes)),
+	}
+	if m.has("data") {
+		failure.Data = objectAt(m, "data", readErrorData)
+	}
+	return failure
+}
+
+func readErrorData(m *members) *ErrorData {
+	data := &ErrorData{Code: store.Code(m.text("code", 1, MaxLineBytes))}
+	if isKnown := numberOf(data.Code).Code() == data.Code; !isKnown {
+		m.refuse("code", "the word for a code")
+	}
+	if m.has("hint") {
+		data.Hint = m.text("hint", 0, MaxLineBytes)
+	}
+	return data
+}

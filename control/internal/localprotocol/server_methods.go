@@ -36,7 +36,11 @@ func (s *Server) describe(ctx context.Context, text json.RawMessage) (any, error
 
 // checkClientVersion comes before the schema, which may be another one in another version.
 func checkClientVersion(text json.RawMessage) error {
-	client, readable := versionIn(text)
+	var params map[string]any
+	if json.Unmarshal(text, &params) != nil {
+		return nil
+	}
+	client, readable := versionIn(params)
 	if readable && client.Major != CurrentVersion().Major {
 		return incompatible(CurrentVersion(), client)
 	}

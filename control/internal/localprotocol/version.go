@@ -3,10 +3,7 @@
 // proto/local, of which folder schema holds a copy, and by docs/local-protocol.md.
 package localprotocol
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "fmt"
 
 // Version is a version of the protocol. Peers of different major versions refuse each other; a minor
 // version only adds members and words.
@@ -34,16 +31,13 @@ func incompatible(plugin, client Version) *Error {
 
 // versionIn reads the one member of describe's params and result that has the same place and form in
 // every version.
-func versionIn(text json.RawMessage) (Version, bool) {
-	var message struct {
-		ProtocolVersion struct {
-			Major *count `json:"major"`
-			Minor count  `json:"minor"`
-		} `json:"protocol_version"`
-	}
-	if json.Unmarshal(text, &message) != nil || message.ProtocolVersion.Major == nil {
-		return Version{}, false
-	}
-	found := version{Major: *message.ProtocolVersion.Major, Minor: message.ProtocolVersion.Minor}
-	return found.version(), true
+func versionIn(message map[string]any) (Version, bool) {
+	found, err := readObject(message["protocol_version"], func(m *members) Version {
+		found := Version{Major: m.count("major")}
+		if m.has("minor") {
+			found.Minor = m.count("minor")
+		}
+		return found
+	})
+	return found, err == nil
 }

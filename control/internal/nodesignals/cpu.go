@@ -3,8 +3,6 @@ package nodesignals
 import (
 	"math"
 	"time"
-
-	"github.com/prometheus/procfs"
 )
 
 const (
@@ -19,14 +17,14 @@ const (
 // cpuAverage is the exponential moving average of the share of all processors in use. What a
 // hypervisor took away counts as used: it is not there for anybody.
 type cpuAverage struct {
-	before     procfs.CPUStat
+	before     cpuTimes
 	hasBefore  bool
 	average    float64
 	hasAverage bool
 }
 
-// add takes the counters, in seconds since boot, and returns the average.
-func (a *cpuAverage) add(now procfs.CPUStat, elapsed time.Duration) float64 {
+// add takes the counters since boot, and returns the average.
+func (a *cpuAverage) add(now cpuTimes, elapsed time.Duration) float64 {
 	used, ok := usedShare(a.before, now)
 	if ok && a.hasBefore {
 		a.addShare(used, elapsed)
@@ -59,14 +57,14 @@ func (a *cpuAverage) value() float64 {
 }
 
 // usedShare is the share of processor time between two readings that was used; false if no time has
-// passed. The time of guests is part of user and nice.
-func usedShare(before, now procfs.CPUStat) (float64, bool) {
-	used := increase(before.User, now.User) + increase(before.Nice, now.Nice) +
-		increase(before.System, now.System) + increase(before.IRQ, now.IRQ) +
-		increase(before.SoftIRQ, now.SoftIRQ) + increase(before.Steal, now.Steal)
-	idle := increase(before.Idle, now.Idle) + increase(before.Iowait, now.Iowait)
+// passed.
+func usedShare(before, now cpuTimes) (float64, bool) {
+	used := increase(before.user, now.user) + increase(before.nice, now.nice) +
+		increase(before.system, now.system) + increase(before.irq, now.irq) +
+		increase(before.softIRQ, now.softIRQ) + increase(before.steal, now.steal)
+	idle := increase(before.idle, now.idle) + increase(before.iowait, now.iowait)
 	total := used + idle
-	if !(total > 0) || math.IsInf(total, 0) { // also not a number
+	if total == 0 {
 		return 0, false
 	}
 	return used / total, true

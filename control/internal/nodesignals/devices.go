@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs/blockdevice"
-
 	"sluice.dev/control/internal/policy"
 )
 
@@ -16,17 +14,12 @@ const sectorBytes = 512
 
 // wholeDisks leaves out partitions, whose traffic is that of their disk, and devices that were never
 // used.
-func wholeDisks(stats []blockdevice.Diskstats) map[string]blockdevice.IOStats {
-	names := make(map[string]bool, len(stats))
-	for _, disk := range stats {
-		names[disk.DeviceName] = true
-	}
-	disks := make(map[string]blockdevice.IOStats, len(stats))
-	for _, disk := range stats {
-		if disk.IOStats == (blockdevice.IOStats{}) || isPartition(disk.DeviceName, names) {
-			continue
+func wholeDisks(all map[string]diskCounters) map[string]diskCounters {
+	disks := make(map[string]diskCounters, len(all))
+	for name, counters := range all {
+		if counters != (diskCounters{}) && !isPartition(name, all) {
+			disks[name] = counters
 		}
-		disks[disk.DeviceName] = disk.IOStats
 	}
 	return disks
 }
@@ -34,16 +27,20 @@ func wholeDisks(stats []blockdevice.Diskstats) map[string]blockdevice.IOStats {
 // isPartition says whether a name is that of a partition of one of the disks. The kernel names the
 // second partition of sda "sda2", that of nvme0n1, which ends in a digit, "nvme0n1p2" (disk_name() in
 // block/partitions/core.c).
-func isPartition(name string, disks map[string]bool) bool {
+func isPartition(name string, disks map[string]diskCounters) bool {
 	disk := strings.TrimRight(name, "0123456789")
 	if disk == name || disk == "" {
 		return false
 	}
-	if disks[disk] {
+	if _, found := disks[disk]; found {
 		return true
 	}
 	disk, found := strings.CutSuffix(disk, "p")
-	return found && endsInDigit(disk) && disks[disk]
+	if !found || !endsInDigit(disk) {
+		return false
+	}
+	_, found = disks[disk]
+	return found
 }
 
 func endsInDigit(name string) bool {
@@ -51,7 +48,7 @@ func endsInDigit(name string) bool {
 }
 
 // compareDisks gives the signals of the disks that are in both readings, sorted by name.
-func compareDisks(before, now map[string]blockdevice.IOStats, elapsed time.Duration) []policy.DeviceSignals {
+func compareDisks(before, now map[string]diskCounters, elapsed time.Duration) []policy.DeviceSignals {
 	var devices []policy.DeviceSignals
 	for name, stats := range now {
 		last, found := before[name]
@@ -68,11 +65,11 @@ func compareDisks(before, now map[string]blockdevice.IOStats, elapsed time.Durat
 
 // compareDisk gives the signals of a disk; false if its counters have started anew, because another
 // disk has taken its name.
-func compareDisk(name string, before, now blockdevice.IOStats, elapsed time.Duration) (policy.DeviceSignals, bool) {
-	readSectors, ok1 := counterIncrease(before.ReadSectors, now.ReadSectors)
-	writtenSectors, ok2 := counterIncrease(before.WriteSectors, now.WriteSectors)
-	busyMilliseconds, ok3 := counterIncrease(before.IOsTotalTicks, now.IOsTotalTicks)
-	weightedMilliseconds, ok4 := counterIncrease(before.WeightedIOTicks, now.WeightedIOTicks)
+func compareDisk(name string, before, now diskCounters, elapsed time.Duration) (policy.DeviceSignals, bool) {
+	readSectors, ok1 := counterIncrease(before.readSectors, now.readSectors)
+	writtenSectors, ok2 := counterIncrease(before.writtenSectors, now.writtenSectors)
+	busyMilliseconds, ok3 := counterIncrease(before.busyMilliseconds, now.busyMilliseconds)
+	weightedMilliseconds, ok4 := counterIncrease(before.weightedMilliseconds, now.weightedMilliseconds)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
 		return policy.DeviceSignals{}, false
 	}

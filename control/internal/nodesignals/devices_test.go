@@ -59,11 +59,11 @@ func TestCounterIncrease(t *testing.T) {
 }
 
 func TestIsPartition(t *testing.T) {
-	disks := map[string]bool{}
+	disks := map[string]diskCounters{}
 	for _, name := range []string{
 		"sda", "sdaa", "vda", "nvme0n1", "mmcblk0", "mmcblk0boot0", "loop1", "loop10", "md127", "dm-0", "sr0", "zram0",
 	} {
-		disks[name] = true
+		disks[name] = diskCounters{}
 	}
 	for name := range disks {
 		if isPartition(name, disks) {
@@ -91,7 +91,7 @@ func FuzzIsPartition(f *testing.F) {
 		if disk == "" {
 			t.Skip("no name")
 		}
-		disks := map[string]bool{disk: true}
+		disks := map[string]diskCounters{disk: {}}
 		if isPartition(disk, disks) {
 			t.Errorf("%q is a partition of itself", disk)
 		}

@@ -7,9 +7,6 @@ package nodesignals
 import (
 	"time"
 
-	"github.com/prometheus/procfs"
-	"github.com/prometheus/procfs/blockdevice"
-
 	"sluice.dev/control/internal/policy"
 )
 
@@ -19,19 +16,19 @@ const leastElapsed = 100 * time.Millisecond
 
 // Sampler turns the kernel's counters into signals. It is not safe for concurrent use.
 type Sampler struct {
-	procPath string
-	clock    func() time.Time
+	proc  procReader
+	clock func() time.Time
 
 	sampledAt time.Time
 	signals   policy.NodeSignals
 	cpu       cpuAverage
-	disks     map[string]blockdevice.IOStats
+	disks     map[string]diskCounters
 }
 
 // New makes a Sampler of the procfs at a path, usually "/proc", and takes its first readings, with
 // which the first Sample is compared. The clock must be monotonic, as time.Now is.
 func New(procPath string, clock func() time.Time) *Sampler {
-	s := &Sampler{procPath: procPath, clock: clock, sampledAt: clock()}
+	s := &Sampler{proc: procReader{path: procPath}, clock: clock, sampledAt: clock()}
 	s.read(0)
 	return s
 }
@@ -60,49 +57,44 @@ func (s *Sampler) read(elapsed time.Duration) {
 }
 
 func (s *Sampler) readCPU(elapsed time.Duration) float64 {
-	fs, err := procfs.NewFS(s.procPath)
+	content, err := s.proc.read("stat")
 	if err != nil {
 		return s.cpu.forget()
 	}
-	stat, err := fs.Stat()
-	if err != nil {
+	times, ok := parseCPU(content)
+	if !ok {
 		return s.cpu.forget()
 	}
-	return s.cpu.add(stat.CPUTotal, elapsed)
+	return s.cpu.add(times, elapsed)
 }
 
-// readPressure gives the share of the last 10 s in which some task waited, negative if the kernel does
-// not tell: it may be too old, or have it switched off.
+// readPressure is negative if the kernel does not tell: it may be too old, or have it switched off.
 func (s *Sampler) readPressure(resource string) float64 {
 	const unknown = -1
-	fs, err := procfs.NewFS(s.procPath)
+	content, err := s.proc.read("pressure/" + resource)
 	if err != nil {
 		return unknown
 	}
-	stats, err := fs.PSIStatsForResource(resource)
-	if err != nil || stats.Some == nil {
+	share, ok := parsePressure(content)
+	if !ok {
 		return unknown
 	}
-	share := stats.Some.Avg10 / 100
-	if !(share >= 0) { // also not a number
-		return unknown
-	}
-	return min(share, 1)
+	return share
 }
 
+// readDevices reads nothing from sysfs, which a container may not have.
 func (s *Sampler) readDevices(elapsed time.Duration) []policy.DeviceSignals {
 	before := s.disks
 	s.disks = nil
-	// Nothing is read from sysfs, which a container may not have.
-	fs, err := blockdevice.NewFS(s.procPath, s.procPath)
+	content, err := s.proc.read("diskstats")
 	if err != nil {
 		return nil
 	}
-	stats, err := fs.ProcDiskstats()
-	if err != nil {
+	disks, ok := parseDisks(content)
+	if !ok {
 		return nil
 	}
-	s.disks = wholeDisks(stats)
+	s.disks = wholeDisks(disks)
 	if elapsed == 0 {
 		return nil
 	}

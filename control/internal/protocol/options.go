@@ -16,6 +16,11 @@ import (
 // MaxMessageBytes is the size of the largest message, sent or received.
 const MaxMessageBytes = 4 << 20
 
+// windowBytes is how much a peer may send before it must wait for the other to have read it, on a
+// connection and on each of its streams. It is fixed, because finding the best size out, as the library
+// else does, costs each call a ping and its answer.
+const windowBytes = 256 << 10
+
 // Limits of a server, which is open to whoever reaches the node.
 const (
 	// maxConnections bounds the memory that peers without a certificate can take: some 20 kB each, for
@@ -70,6 +75,8 @@ func ServerOptions(credentials *security.Credentials) []grpc.ServerOption {
 		grpc.ChainStreamInterceptor(StreamServerInterceptor, permissions.StreamServerInterceptor),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.MaxSendMsgSize(MaxMessageBytes),
+		grpc.StaticConnWindowSize(windowBytes),
+		grpc.StaticStreamWindowSize(windowBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(handshakeTime),
@@ -97,6 +104,8 @@ func DialOptions(credentials *security.Credentials, server security.Role, name s
 		grpc.WithDefaultCallOptions(
 			grpc.MaxCallRecvMsgSize(MaxMessageBytes), grpc.MaxCallSendMsgSize(MaxMessageBytes),
 		),
+		grpc.WithStaticConnWindowSize(windowBytes),
+		grpc.WithStaticStreamWindowSize(windowBytes),
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithConnectParams(grpc.ConnectParams{

@@ -68,9 +68,10 @@ func New(source Source) *Metrics {
 	return m
 }
 
-// Handler answers Prometheus.
+// Handler answers Prometheus. What a node has to say is short, and compressing it takes a megabyte of
+// buffers.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, DisableCompression: true})
 }
 
 // OrderAnswered counts an order.
