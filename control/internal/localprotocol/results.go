@@ -132,14 +132,14 @@ func readSetting(m *members) store.Setting {
 		setting.Number = m.number("number", -math.MaxFloat64, math.MaxFloat64)
 	}
 	if m.has("text") {
-		setting.Text = m.text("text", 0, maxTextCharacters)
+		setting.Text = m.line("text", 0, maxTextCharacters)
 	}
 	if isKnown := setting.Aspect() != ""; !isKnown {
 		return setting
 	}
 	m.mustHave("number", setting.Name.HasNumber())
 	m.mustHave("text", setting.Name.HasText())
-	if err := setting.Validate(); err != nil {
+	if err := setting.ValidateValue(); err != nil {
 		m.fail("name", err)
 	}
 	return setting

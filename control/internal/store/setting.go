@@ -43,8 +43,16 @@ func SettingNames() []SettingName {
 }
 
 // Validate says what is wrong with a setting: an unknown name, a value that is missing, out of range
-// or not for this name.
+// or not for this name, a text that is too long or not printable.
 func (s Setting) Validate() error {
+	if err := s.ValidateValue(); err != nil {
+		return err
+	}
+	return ValidateText("value of "+string(s.Name), s.Text, maxTextBytes)
+}
+
+// ValidateValue does the same without a look at the text.
+func (s Setting) ValidateValue() error {
 	form, known := settingForms[s.Name]
 	switch {
 	case !known:
@@ -59,7 +67,7 @@ func (s Setting) Validate() error {
 	case math.IsNaN(s.Number) || math.IsInf(s.Number, 0) || s.Number < form.least:
 		return Invalidf("%s must be a number of at least %v, not %v", s.Name, form.least, s.Number)
 	}
-	return ValidateText("value of "+string(s.Name), s.Text, maxTextBytes)
+	return nil
 }
 
 // String is the form that ParseSetting reads: "hold", "rate_bytes_per_second=6e+06", "tier=ssd".

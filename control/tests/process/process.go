@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // deadline is how long anything that a test waits for may take on a loaded machine.
@@ -76,8 +78,14 @@ func (p *Process) Terminate(t testing.TB) {
 	}
 }
 
-// Pause stops the process without ending it; Continue lets it go on.
-func (p *Process) Pause() { p.signal(syscall.SIGSTOP) }
+// Pause stops the process without ending it, and returns when none of its threads runs; Continue lets it
+// go on.
+func (p *Process) Pause() {
+	p.signal(syscall.SIGSTOP)
+	if err := unix.Waitid(unix.P_PID, p.command.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil); err != nil {
+		fmt.Fprintf(p.output, "wait for the pause: %v\n", err)
+	}
+}
 
 // Continue lets a process go on that Pause has stopped.
 func (p *Process) Continue() { p.signal(syscall.SIGCONT) }
