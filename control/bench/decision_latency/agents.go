@@ -113,7 +113,7 @@ func serveAgents(ctx context.Context, planFile string, tasks int) error {
 		grpc.Creds(credentials.NewTLS(agentTLS(issuer, certificates))),
 		grpc.UnaryInterceptor(protocol.UnaryServerInterceptor),
 		grpc.StreamInterceptor(protocol.StreamServerInterceptor),
-		grpc.SharedWriteBuffer(true), grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
+		grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
 	)
 	sluicev1.RegisterAgentServiceServer(server, &simulatedAgents{
 		startedAt: time.Now(), tasks: tasks, agents: make([]simulatedAgent, plan.Count),

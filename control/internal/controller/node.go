@@ -34,7 +34,7 @@ type grpcConnection struct {
 func (g grpcConnection) State() connectivity.State { return g.connection.GetState() }
 func (g grpcConnection) Close() error              { return g.connection.Close() }
 
-// writeBufferBytes is far above an order; the buffers are shared, so that a connection has one only while it
+// writeBufferBytes is far above an order; the library shares the buffers, so that a connection has one while it
 // writes. For reads there is none: TLS has one already. The library's own, 32 kB for each, would be most of
 // what ten thousand connections take.
 const writeBufferBytes = 4 << 10
@@ -48,7 +48,6 @@ func dialAgents(credentials *security.Credentials) dialFunc {
 		options := append(protocol.DialOptions(credentials, security.RoleAgent, agent.Node),
 			grpc.WithReadBufferSize(0),
 			grpc.WithWriteBufferSize(writeBufferBytes),
-			grpc.WithSharedWriteBuffer(true),
 			// A window that is given is not adapted: the library would send a ping with every answer.
 			grpc.WithInitialWindowSize(streamWindowBytes),
 			grpc.WithInitialConnWindowSize(streamWindowBytes),
