@@ -112,6 +112,7 @@ func serveAgents(ctx context.Context, planFile string, tasks int) error {
 	server := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(agentTLS(issuer, certificates))),
 		grpc.UnaryInterceptor(protocol.UnaryServerInterceptor),
+		grpc.StreamInterceptor(protocol.StreamServerInterceptor),
 		grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
 	)
 	sluicev1.RegisterAgentServiceServer(server, &simulatedAgents{
@@ -160,7 +161,12 @@ func (s *simulatedAgents) GetSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	return s.state(agent, index, time.Now())
+}
+
+func (s *simulatedAgents) state(
+	agent *simulatedAgent, index int, now time.Time,
+) (*sluicev1.GetSnapshotResponse, error) {
 	snapshot := s.snapshot(index, now)
 	agent.mutex.Lock()
 	if agent.lease != nil && agent.until.After(now) {
@@ -219,6 +225,12 @@ func (s *simulatedAgents) SetLease(
 	if err != nil {
 		return nil, err
 	}
+	return setLease(agent, index, request)
+}
+
+func setLease(
+	agent *simulatedAgent, index int, request *sluicev1.SetLeaseRequest,
+) (*sluicev1.SetLeaseResponse, error) {
 	_, order, err := wire.DecodeSetLease(nodeName(index), request)
 	if err != nil {
 		return nil, err

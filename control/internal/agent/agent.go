@@ -50,9 +50,11 @@ type Agent struct {
 
 	listener        net.Listener
 	metricsListener net.Listener
-	health          *health.Server
-	server          *grpc.Server
-	metricsServer   *http.Server
+	// stopping is closed when no more calls are taken.
+	stopping      chan struct{}
+	health        *health.Server
+	server        *grpc.Server
+	metricsServer *http.Server
 }
 
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
@@ -72,7 +74,7 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 	if err != nil {
 		return nil, err
 	}
-	agent := &Agent{config: config, logger: logger, credentials: credentials}
+	agent := &Agent{config: config, logger: logger, credentials: credentials, stopping: make(chan struct{})}
 	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx)); err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
@@ -134,13 +136,14 @@ func (a *Agent) assemble() {
 	a.signals.Store(&policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
-	outermost := grpc.UnaryInterceptor(audit{a.logger, exposed, &renewals.Tracker{}}.UnaryServerInterceptor)
+	orders := audit{a.logger, exposed, &renewals.Tracker{}}
+	outermost := grpc.UnaryInterceptor(orders.UnaryServerInterceptor)
 	a.server = grpc.NewServer(append(protocol.ServerOptions(a.credentials), outermost)...)
 	a.health = health.NewServer()
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	sluicev1.RegisterAgentServiceServer(a.server, &service{
 		node: a.config.Node, version: version.Number(), now: time.Now,
-		registry: a.registry, signals: a.nodeSignals,
+		registry: a.registry, signals: a.nodeSignals, audit: orders, stopping: a.stopping,
 	})
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", exposed.Handler())
@@ -193,6 +196,7 @@ func (a *Agent) tell(state systemd.State) {
 // shutDown takes no more calls, and waits for those that are under way, but not for ever.
 func (a *Agent) shutDown() {
 	a.health.Shutdown()
+	close(a.stopping)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	force := context.AfterFunc(ctx, a.server.Stop)

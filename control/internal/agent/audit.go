@@ -52,13 +52,23 @@ func (a audit) UnaryServerInterceptor(
 	if !isOrder {
 		return handler(ctx, request)
 	}
+	var answer any
+	err := a.observe(ctx, path.Base(info.FullMethod), order, func() (err error) {
+		answer, err = handler(ctx, request)
+		return err
+	})
+	return answer, err
+}
+
+// observe has an order obeyed, and returns the error that the caller gets.
+func (a audit) observe(ctx context.Context, method string, order orderRequest, obey func() error) error {
 	begun := time.Now()
-	answer, err := handler(ctx, request)
-	method, code, caller := path.Base(info.FullMethod), status.Code(err).String(), callerOf(ctx)
+	err := obey()
+	code, caller := status.Code(err).String(), callerOf(ctx)
 	a.metrics.OrderAnswered(method, code)
-	level := a.level(renewals.Order{Caller: caller, Request: request, Received: begun, Failed: err != nil})
+	level := a.level(renewals.Order{Caller: caller, Request: order, Received: begun, Failed: err != nil})
 	if !a.logger.Enabled(ctx, level) {
-		return answer, err
+		return err
 	}
 	attributes := append(orderAttributes(order),
 		slog.String("method", method), slog.String("caller", caller), slog.String("code", code),
@@ -67,7 +77,7 @@ func (a audit) UnaryServerInterceptor(
 		attributes = append(attributes, slog.String("error", bounded(status.Convert(err).Message())))
 	}
 	a.logger.LogAttrs(ctx, level, "order", attributes...)
-	return answer, err
+	return err
 }
 
 func (a audit) level(order renewals.Order) slog.Level {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"sluice.dev/control/internal/agent/stores"
@@ -24,6 +25,10 @@ type service struct {
 	now      func() time.Time
 	registry *stores.Registry
 	signals  func() policy.NodeSignals
+	audit    audit
+	// steerings is how many exchanges there are; stopping ends them when it is closed.
+	steerings atomic.Int32
+	stopping  chan struct{}
 }
 
 // Describe says what there is on the node.
@@ -39,6 +44,10 @@ func (s *service) Describe(context.Context, *sluicev1.DescribeRequest) (*sluicev
 
 // GetSnapshot returns what the loops of the stores have found last; it asks no store.
 func (s *service) GetSnapshot(context.Context, *sluicev1.GetSnapshotRequest) (*sluicev1.GetSnapshotResponse, error) {
+	return s.snapshot(), nil
+}
+
+func (s *service) snapshot() *sluicev1.GetSnapshotResponse {
 	node := wire.NodeSnapshot{Node: s.node, Version: s.version, Signals: s.signals()}
 	for _, state := range s.shown() {
 		if state.Description != nil {
@@ -46,7 +55,7 @@ func (s *service) GetSnapshot(context.Context, *sluicev1.GetSnapshotRequest) (*s
 		}
 		node.Instances = append(node.Instances, s.snapshotOf(state))
 	}
-	return wire.EncodeNodeSnapshot(node, s.now()), nil
+	return wire.EncodeNodeSnapshot(node, s.now())
 }
 
 func (s *service) shown() []*stores.State {
@@ -70,7 +79,12 @@ func (s *service) snapshotOf(state *stores.State) wire.InstanceSnapshot {
 
 // SetLease gives, renews or replaces a lease.
 func (s *service) SetLease(ctx context.Context, request *sluicev1.SetLeaseRequest) (*sluicev1.SetLeaseResponse, error) {
-	received := s.now()
+	return s.setLease(ctx, request, s.now())
+}
+
+func (s *service) setLease(
+	ctx context.Context, request *sluicev1.SetLeaseRequest, received time.Time,
+) (*sluicev1.SetLeaseResponse, error) {
 	ref, order, err := wire.DecodeSetLease(s.node, request)
 	if err != nil {
 		return nil, err
@@ -112,7 +126,12 @@ func (s *service) ClearLeases(ctx context.Context, request *sluicev1.ClearLeases
 
 // StartTask starts a background task now.
 func (s *service) StartTask(ctx context.Context, request *sluicev1.StartTaskRequest) (*sluicev1.StartTaskResponse, error) {
-	received := s.now()
+	return s.startTask(ctx, request, s.now())
+}
+
+func (s *service) startTask(
+	ctx context.Context, request *sluicev1.StartTaskRequest, received time.Time,
+) (*sluicev1.StartTaskResponse, error) {
 	ref, order, err := wire.DecodeStartTask(s.node, request)
 	if err != nil {
 		return nil, err

@@ -40,9 +40,10 @@ func (c Config) checkTimes() []finding {
 			fmt.Sprintf("Set it to %v or more, or shorten the period.", least.Seconds()),
 			"lease_time_to_live_seconds"))
 	}
-	if stale := c.Stale(); stale < period {
+	if stale := c.Stale(); stale < 2*period {
 		findings = append(findings, found(
-			fmt.Sprintf("%v is less than the period of %v, so that snapshots would be stale when they come", stale, period),
+			fmt.Sprintf("%v is less than two periods of %v: snapshots come once a period, and would be stale before the next one",
+				stale, period),
 			"Set it to three periods or so.", "stale_seconds"))
 	}
 	if c.Coordination == nil {

@@ -239,6 +239,16 @@ func (c Config) RequestTimeout() time.Duration { return seconds(c.RequestTimeout
 // Stale is the age beyond which a snapshot is not acted on.
 func (c Config) Stale() time.Duration { return seconds(c.StaleSeconds) }
 
+// leastTimeLeft is what a lease must have left at the beginning of a period for the period not to renew it,
+// so that neither one lost renewal nor the way to another controller ends it.
+func (c Config) leastTimeLeft() time.Duration {
+	least := 2 * (c.Period() + c.RequestTimeout())
+	if c.Coordination != nil {
+		least = max(least, c.Coordination.Etcd.SessionTimeToLive()+c.Period()+2*c.RequestTimeout())
+	}
+	return least
+}
+
 // SessionTimeToLive is after what time another controller takes over.
 func (e Etcd) SessionTimeToLive() time.Duration { return seconds(float64(e.SessionTimeToLiveSeconds)) }
 

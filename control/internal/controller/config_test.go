@@ -124,7 +124,7 @@ func TestProblems(t *testing.T) {
 				"session 4s + period 1s + 2 * request timeout 500ms = 6s is more than the leases' 5s. " +
 				"Shorten it, or set lease_time_to_live_seconds to 6 or more.",
 		}},
-		{"stale at once", least + "stale_seconds: 0.5\n", []string{"line 7: stale_seconds: 500ms is less than the period of 1s"}},
+		{"stale at once", least + "stale_seconds: 1.9\n", []string{"line 7: stale_seconds: 1.9s is less than two periods of 1s"}},
 		{"ports", least + "listen: \":70000\"\npage: {listen: \"127.0.0.1:0\"}\n", []string{
 			"line 7: listen: 70000 is no port. Ports are 1 to 65535.", "line 8: page.listen: 0 is no port."}},
 		{"the same port", least + "listen: \":7000\"\npage: {listen: \":7000\"}\n", []string{

@@ -145,7 +145,7 @@ func (c *Controller) closeNew(nodes []*node) {
 }
 
 func (c *Controller) closeNode(node *node) {
-	if err := node.connection.Close(); err != nil {
+	if err := node.close(); err != nil {
 		c.log.Debug("the connection to an agent did not close", "node", node.agent.Node, "error", err)
 	}
 }
@@ -175,7 +175,7 @@ func (c *Controller) period(ctx context.Context) {
 	var signals signalsByPolicy
 	var asked sync.WaitGroup
 	asked.Go(func() { signals = c.readSignals(ctx) })
-	c.readAgents(ctx)
+	c.readAgents(ctx, startedAt)
 	asked.Wait()
 	readAt := c.now()
 	c.metrics.phase("read", readAt.Sub(startedAt))

@@ -380,7 +380,7 @@ func TestAgentsWithoutConnectionTakeTurns(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, an order rests on a snapshot that is fresh.
+// Whatever goes wrong, an order rests on a snapshot that is fresh, and leaves a lease that will do.
 func TestNothingIsEverWrittenOnStaleState(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, nil)
@@ -395,8 +395,14 @@ func TestNothingIsEverWrittenOnStaleState(t *testing.T) {
 			w.clock.advance(time.Duration(rapid.Int64Range(0, int64(5*time.Second)).Draw(rt, "pause")))
 			fresh := agent.failure == nil && agent.instances["main"].age <= stale
 			for _, decision := range w.step() {
-				if decision.GetNode() == "n1" && decision.GetWasWritten() != fresh {
-					rt.Fatalf("fresh is %v, the decision is %v", fresh, decision)
+				if decision.GetNode() != "n1" {
+					continue
+				}
+				if decision.GetWasWritten() && !fresh {
+					rt.Fatalf("the decision rests on what is not fresh: %v", decision)
+				}
+				if lease := agent.lease("main"); fresh && (lease == nil || lease.TimeLeft < w.config.leastTimeLeft()) {
+					rt.Fatalf("the decision %v left the lease %+v", decision, lease)
 				}
 			}
 		}

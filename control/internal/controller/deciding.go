@@ -98,7 +98,7 @@ func checkDecision(target policy.Target, decision policy.Decision) error {
 }
 
 // orderFor is what a decision needs to be written: a change and a start always, a keep to renew the lease
-// that there is, a stop never, since it lets the lease run out.
+// that there is when it is time to, a stop never, since it lets the lease run out.
 func (c *Controller) orderFor(p *activePolicy, result *outcome) *store.Order {
 	decision := result.decision
 	order := &store.Order{
@@ -106,7 +106,7 @@ func (c *Controller) orderFor(p *activePolicy, result *outcome) *store.Order {
 		TimeToLive: c.config.LeaseTimeToLive(), Replace: p.config.Replace,
 	}
 	switch {
-	case decision.Verdict == policy.Stop, decision.Verdict == policy.Keep && result.lease == nil && !decision.Start:
+	case decision.Verdict == policy.Stop, c.isKept(result):
 		return nil
 	case decision.Setting != nil:
 		order.Setting = *decision.Setting
@@ -114,6 +114,27 @@ func (c *Controller) orderFor(p *activePolicy, result *outcome) *store.Order {
 		order.Setting = result.lease.Setting
 	}
 	return order
+}
+
+// isKept says whether things stay as they are by themselves until the next period.
+func (c *Controller) isKept(result *outcome) bool {
+	decision, lease := result.decision, result.lease
+	if decision.Verdict != policy.Keep || decision.Start {
+		return false
+	}
+	if lease == nil {
+		return true
+	}
+	isSame := decision.Setting == nil || *decision.Setting == lease.Setting
+	return isSame && lease.TimeLeft >= c.config.leastTimeLeft() && !c.isTurnOf(result.state)
+}
+
+// isTurnOf says whether a target is one of those whose leases are renewed in this period. Leases that were
+// all given at once would else come due at once, too.
+func (c *Controller) isTurnOf(state *targetState) bool {
+	spare := c.config.LeaseTimeToLive() - c.config.leastTimeLeft()
+	periods := 1 + uint64(max(0, spare)/c.config.Period())
+	return (c.periods+state.turn)%periods == 0
 }
 
 // logOutcome logs a change for operators, and anything else for those who look for it.

@@ -71,6 +71,10 @@ type memoryAgent struct {
 	beforeAnswer func(context.Context)
 	asked        int
 	isClosed     bool
+	// failWrites loses orders for leases.
+	failWrites bool
+	// steered receives each exchange that is begun; without it there are none, as with an older agent.
+	steered chan *memoryExchange
 }
 
 type memoryStore struct {
@@ -112,8 +116,14 @@ func (a *memoryAgent) GetSnapshot(
 		return nil, err
 	}
 	a.mutex.Lock()
-	defer a.mutex.Unlock()
 	a.asked++
+	a.mutex.Unlock()
+	return a.snapshot(), nil
+}
+
+func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
 	now := a.clock.now()
 	snapshot := wire.NodeSnapshot{Node: a.node, Version: "test", Signals: policy.NodeSignals{CPUUsed: 0.5}}
 	for name, instance := range a.instances {
@@ -140,7 +150,7 @@ func (a *memoryAgent) GetSnapshot(
 			snapshot.Instances = append(snapshot.Instances, shown)
 		}
 	}
-	return wire.EncodeNodeSnapshot(snapshot, now), nil
+	return wire.EncodeNodeSnapshot(snapshot, now)
 }
 
 func (a *memoryAgent) SetLease(
@@ -148,6 +158,9 @@ func (a *memoryAgent) SetLease(
 ) (*sluicev1.SetLeaseResponse, error) {
 	if err := a.answer(ctx); err != nil {
 		return nil, err
+	}
+	if a.failWrites {
+		return nil, errGone
 	}
 	ref, order, err := wire.DecodeSetLease(a.node, request)
 	if err != nil {
@@ -279,4 +292,47 @@ func about(t *testing.T, decisions []*sluicev1.Decision, node string) *sluicev1.
 	}
 	t.Fatalf("there is no decision about %s/main among %v", node, decisions)
 	return nil
+}
+
+// memoryExchange is an exchange with an agent whose side the test plays.
+type memoryExchange struct {
+	grpc.ClientStream
+	ctx       context.Context
+	requests  chan *sluicev1.SteerRequest
+	responses chan *sluicev1.SteerResponse
+	failures  chan error
+}
+
+func (a *memoryAgent) Steer(
+	ctx context.Context, _ ...grpc.CallOption,
+) (grpc.BidiStreamingClient[sluicev1.SteerRequest, sluicev1.SteerResponse], error) {
+	if a.steered == nil {
+		return nil, store.Errorf(store.CodeUnsupported, "unknown method Steer")
+	}
+	begun := &memoryExchange{
+		ctx: ctx, requests: make(chan *sluicev1.SteerRequest, 10), responses: make(chan *sluicev1.SteerResponse),
+		failures: make(chan error),
+	}
+	a.steered <- begun
+	return begun, nil
+}
+
+func (x *memoryExchange) Send(request *sluicev1.SteerRequest) error {
+	select {
+	case x.requests <- request:
+		return nil
+	case <-x.ctx.Done():
+		return x.ctx.Err()
+	}
+}
+
+func (x *memoryExchange) Recv() (*sluicev1.SteerResponse, error) {
+	select {
+	case response := <-x.responses:
+		return response, nil
+	case err := <-x.failures:
+		return nil, err
+	case <-x.ctx.Done():
+		return nil, x.ctx.Err()
+	}
 }

@@ -78,6 +78,8 @@ func (m *metrics) observe(c *Controller, certificateExpiry func() time.Time) {
 		func() float64 { return float64(len(c.published.Load().nodes)) })
 	gauge("sluice_controller_agents_answering", "Agents that answered when they were last asked.",
 		func() float64 { return float64(c.countAnswering()) })
+	gauge("sluice_controller_agents_steered", "Agents that send their snapshots unasked.",
+		func() float64 { return float64(c.countSteered()) })
 	gauge("sluice_controller_policies_paused", "Policies that are paused.",
 		func() float64 { return float64(c.countPaused()) })
 	gauge("sluice_controller_certificate_expiry_timestamp_seconds", "When the certificate in use expires.",

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,9 +34,10 @@ type grpcConnection struct {
 func (g grpcConnection) State() connectivity.State { return g.connection.GetState() }
 func (g grpcConnection) Close() error              { return g.connection.Close() }
 
-// connectionBufferBytes is that of reads and of writes; the library's own 32 kB would be most of what ten
-// thousand connections take, and a snapshot is far smaller.
-const connectionBufferBytes = 4 << 10
+// writeBufferBytes is far above an order; the library shares the buffers, so that a connection has one while it
+// writes. For reads there is none: TLS has one already. The library's own, 32 kB for each, would be most of
+// what ten thousand connections take.
+const writeBufferBytes = 4 << 10
 
 // streamWindowBytes is what an agent may send before it has to wait for the network: far above a snapshot.
 const streamWindowBytes = 1 << 20
@@ -44,8 +46,8 @@ const streamWindowBytes = 1 << 20
 func dialAgents(credentials *security.Credentials) dialFunc {
 	return func(agent Agent) (agentConnection, error) {
 		options := append(protocol.DialOptions(credentials, security.RoleAgent, agent.Node),
-			grpc.WithReadBufferSize(connectionBufferBytes),
-			grpc.WithWriteBufferSize(connectionBufferBytes),
+			grpc.WithReadBufferSize(0),
+			grpc.WithWriteBufferSize(writeBufferBytes),
 			// A window that is given is not adapted: the library would send a ping with every answer.
 			grpc.WithInitialWindowSize(streamWindowBytes),
 			grpc.WithInitialConnWindowSize(streamWindowBytes),
@@ -65,7 +67,7 @@ func dialAgents(credentials *security.Credentials) dialFunc {
 type observation struct {
 	message  *sluicev1.GetSnapshotResponse
 	snapshot wire.NodeSnapshot
-	// askedAt is before the request was sent.
+	// askedAt is a moment at which the agent had not sent it yet.
 	askedAt time.Time
 }
 
@@ -79,11 +81,18 @@ type nodeState struct {
 	wasNotAsked bool
 }
 
-// node is a node of the cluster. Its state is safe for concurrent use.
+// node is a node of the cluster. It is safe for concurrent use.
 type node struct {
 	agent      Agent
 	connection agentConnection
 	state      atomic.Pointer[nodeState]
+
+	mutex sync.Mutex
+	// steering is the exchange with the agent, or one that is being begun; nil if there is none.
+	steering *steering
+	// steerAfter is when the next one may be begun.
+	steerAfter time.Time
+	isClosed   bool
 }
 
 func newNode(agent Agent, dial dialFunc) (*node, error) {
@@ -104,24 +113,31 @@ func (n *node) read(ctx context.Context, now func() time.Time) {
 		n.skip("the time for reading was over before its turn")
 		return
 	}
-	latest, err := n.ask(ctx, now())
-	if err != nil {
-		n.state.Store(&nodeState{latest: n.state.Load().latest, problem: err.Error()})
-		return
-	}
-	n.state.Store(&nodeState{latest: latest})
-}
-
-func (n *node) ask(ctx context.Context, askedAt time.Time) (*observation, error) {
+	askedAt := now()
 	message, err := n.connection.GetSnapshot(ctx, snapshotRequest)
 	if err != nil {
-		return nil, fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err)
+		n.fail(fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err))
+		return
 	}
+	n.take(message, askedAt)
+}
+
+// take makes a snapshot the state of the node, unless a newer one has come by another way. For askedAt take
+// a moment at which the agent had not sent it yet.
+func (n *node) take(message *sluicev1.GetSnapshotResponse, askedAt time.Time) {
 	snapshot, err := wire.DecodeNodeSnapshot(n.agent.Node, message, askedAt)
 	if err != nil {
-		return nil, fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err)
+		n.fail(fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err))
+		return
 	}
-	return &observation{message: message, snapshot: snapshot, askedAt: askedAt}, nil
+	if latest := n.state.Load().latest; latest != nil && askedAt.Before(latest.askedAt) {
+		return
+	}
+	n.state.Store(&nodeState{latest: &observation{message: message, snapshot: snapshot, askedAt: askedAt}})
+}
+
+func (n *node) fail(err error) {
+	n.state.Store(&nodeState{latest: n.state.Load().latest, problem: err.Error()})
 }
 
 // skip notes that the agent was not asked.

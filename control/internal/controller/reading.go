@@ -17,12 +17,14 @@ const (
 	maxConnecting = 1000
 )
 
-// readAgents asks all agents that have a connection, and some of those that have none.
-func (c *Controller) readAgents(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout())
+// readAgents asks the agents whose snapshots do not come by themselves: all that have a connection, and some
+// of those that have none. With those that answer it begins an exchange.
+func (c *Controller) readAgents(ctx context.Context, periodBegan time.Time) {
+	limited, cancel := context.WithTimeout(ctx, c.config.RequestTimeout())
 	defer cancel()
-	asked := c.readOrder()
-	fanout{callWorkers, callPatience}.each(len(asked), func(i int) { asked[i].read(ctx, c.now) })
+	asked := c.readOrder(periodBegan)
+	fanout{callWorkers, callPatience}.each(len(asked), func(i int) { asked[i].read(limited, c.now) })
+	c.beginExchanges(ctx, asked, periodBegan)
 }
 
 // Ranks of agents, in the order in which they are asked.
@@ -48,15 +50,18 @@ func rank(node *node) int {
 	}
 }
 
-// readOrder puts the agents that answered last time first, so that those that hang cannot take the time
-// of the others. Of those without a connection it takes a bounded number, beginning where it left off.
-func (c *Controller) readOrder() []*node {
+// readOrder gives the agents that are to be asked. It puts those that answered last time first, so that
+// those that hang cannot take the time of the others. Of those without a connection it takes a bounded number, beginning where it left off.
+func (c *Controller) readOrder(now time.Time) []*node {
 	for i := range c.readBuckets {
 		c.readBuckets[i] = c.readBuckets[i][:0]
 	}
 	offset := c.readOffset
 	for i := range c.nodes {
 		node := c.nodes[(c.readOffset+i)%len(c.nodes)]
+		if node.exchange(now, c.config.Period()) != nil {
+			continue
+		}
 		bucket := &c.readBuckets[rank(node)]
 		if bucket == &c.readBuckets[rankNotConnected] {
 			if len(*bucket) == maxConnecting {

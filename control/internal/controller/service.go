@@ -59,9 +59,36 @@ func (s *service) DecisionsAfter(sequence uint64) []*sluicev1.Decision {
 	return decisions
 }
 
-// GetCluster returns the last state of every node.
-func (s *service) GetCluster(context.Context, *sluicev1.GetClusterRequest) (*sluicev1.GetClusterResponse, error) {
-	return s.Cluster(), nil
+// GetCluster returns the last state of the nodes after the one that the page token names, by name: as many
+// as the request wants and as fit into a message.
+func (s *service) GetCluster(
+	_ context.Context, request *sluicev1.GetClusterRequest,
+) (*sluicev1.GetClusterResponse, error) {
+	cluster := s.Cluster()
+	first, isThere := slices.BinarySearchFunc(cluster.GetNodes(), request.GetPageToken(),
+		func(node *sluicev1.NodeState, token string) int { return strings.Compare(node.GetNode(), token) })
+	if isThere {
+		first++
+	}
+	cluster.Nodes = cluster.GetNodes()[first:]
+	count := pageLength(cluster.GetNodes(), int(request.GetPageSize()))
+	if count < len(cluster.GetNodes()) {
+		cluster.NextPageToken = cluster.GetNodes()[count-1].GetNode()
+	}
+	cluster.Nodes = cluster.GetNodes()[:count]
+	return cluster, nil
+}
+
+// pageLength is how many of some nodes make a page: at most so many, 0 for no bound, and at least one.
+func pageLength(nodes []*sluicev1.NodeState, most int) int {
+	bytes := 0
+	for i, node := range nodes {
+		bytes += proto.Size(node)
+		if i > 0 && (bytes > maxListBytes || i == most) {
+			return i
+		}
+	}
+	return len(nodes)
 }
 
 // ListDecisions returns the last decisions that the request selects, as many as fit into a message.

@@ -19,6 +19,8 @@ type activePolicy struct {
 	// nodes is nil for all nodes.
 	nodes   map[string]bool
 	targets map[policy.Ref]*targetState
+	// turns counts the targets that there have been.
+	turns uint64
 	// buffer is the space of the last period's view.
 	buffer []policy.Target
 }
@@ -31,6 +33,8 @@ type targetState struct {
 	writtenAt time.Time
 	// seenIn is the period in which the target was last there.
 	seenIn uint64
+	// turn decides in which periods its lease is renewed.
+	turn uint64
 }
 
 func newActivePolicy(config Policy, decider policy.Policy) *activePolicy {
@@ -185,7 +189,8 @@ func remaining(lease store.Lease, elapsed time.Duration) *store.Lease {
 func (p *activePolicy) keep(ref policy.Ref, period uint64) *targetState {
 	state := p.targets[ref]
 	if state == nil {
-		state = &targetState{}
+		p.turns++
+		state = &targetState{turn: p.turns}
 		p.targets[ref] = state
 	}
 	state.seenIn = period

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"time"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/store"
@@ -49,8 +50,8 @@ func (c *Controller) write(ctx context.Context, result *outcome) {
 }
 
 func (c *Controller) setLease(ctx context.Context, result *outcome) error {
-	request := wire.EncodeSetLease(result.decision.Target, *result.order)
-	response, err := result.node.connection.SetLease(ctx, request)
+	sentAt := c.now()
+	response, err := c.giveLease(ctx, result.node, wire.EncodeSetLease(result.decision.Target, *result.order))
 	if err != nil {
 		return err
 	}
@@ -58,25 +59,27 @@ func (c *Controller) setLease(ctx context.Context, result *outcome) error {
 	if err != nil {
 		return err
 	}
-	result.noteWritten(lease, c)
+	result.noteWritten(lease, sentAt, c.now())
 	return nil
 }
 
 func (c *Controller) startTask(ctx context.Context, result *outcome) error {
-	_, err := result.node.connection.StartTask(ctx, wire.EncodeStartTask(result.decision.Target, *result.order))
+	sentAt := c.now()
+	err := c.giveStart(ctx, result.node, wire.EncodeStartTask(result.decision.Target, *result.order))
 	if err != nil || result.decision.Setting == nil {
 		return err
 	}
 	result.noteWritten(store.Lease{
 		Kind: result.order.Kind, Scope: result.order.Scope, Setting: result.order.Setting,
 		Owner: result.order.Owner, TimeLeft: result.order.TimeToLive,
-	}, c)
+	}, sentAt, c.now())
 	return nil
 }
 
-// noteWritten keeps a lease until a newer snapshot shows it.
-func (o *outcome) noteWritten(lease store.Lease, c *Controller) {
-	o.state.written, o.state.writtenAt = &lease, c.now()
+// noteWritten keeps a lease until a newer snapshot shows it. It may have begun when the order was sent.
+func (o *outcome) noteWritten(lease store.Lease, sentAt, answeredAt time.Time) {
+	lease.TimeLeft -= answeredAt.Sub(sentAt)
+	o.state.written, o.state.writtenAt = &lease, answeredAt
 }
 
 // record adds what was decided, and what became of it, to the log of decisions.

@@ -59,6 +59,8 @@ func allowed(method string) []security.Role {
 	switch method {
 	case "SetLease", "ClearLeases", "StartTask":
 		return []security.Role{security.RoleController, security.RoleOperator}
+	case "Steer":
+		return []security.Role{security.RoleController}
 	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask":
 		return []security.Role{security.RoleOperator}
 	default:

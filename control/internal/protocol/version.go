@@ -18,7 +18,9 @@ import (
 
 const (
 	// Version is that of proto/sluice/v1 which this program speaks.
-	Version = "1.0"
+	Version = "1.1"
+	// firstVersion is the first one that peers tell each other.
+	firstVersion = "1.0"
 	// MetadataKey is where client and server tell each other their version, in the headers of each call.
 	MetadataKey = "sluice-protocol"
 )
@@ -45,7 +47,7 @@ func checkPeer(header metadata.MD, self, peer string) error {
 	if len(versions) != 1 {
 		return store.Errorf(store.CodeIncompatible, "%s names %d protocol versions in %q, where one is needed; %s speaks %s",
 			peer, len(versions), MetadataKey, self, Version).
-			WithHint("If it is a release before %s, or no part of Sluice, upgrade or replace it.", Version)
+			WithHint("If it is a release before %s, or no part of Sluice, upgrade or replace it.", firstVersion)
 	}
 	peerMajor, err := majorOf(versions[0])
 	if err != nil {

@@ -90,10 +90,14 @@ func decodeVerdict(number sluicev1.Verdict) (policy.Verdict, error) {
 
 // withoutNewKinds leaves out what is of a kind that only a newer version knows.
 func withoutNewKinds[M interface{ GetKind() sluicev1.Kind }](messages []M) []M {
-	return slices.DeleteFunc(slices.Clone(messages), func(message M) bool {
+	isNew := func(message M) bool {
 		_, known := kinds[message.GetKind()]
 		return !known && message.GetKind() != sluicev1.Kind_KIND_UNSPECIFIED
-	})
+	}
+	if !slices.ContainsFunc(messages, isNew) {
+		return messages
+	}
+	return slices.DeleteFunc(slices.Clone(messages), isNew)
 }
 
 func encodeList[T, M any](values []T, encode func(T) M) []M {
@@ -126,8 +130,16 @@ func decodeList[M, T any](name string, messages []M, most int, decode func(M) (T
 	return values, nil
 }
 
-// encodeFigures leaves out what is no finite number: it has no form in JSON, and says nothing.
+// encodeFigures leaves out what is no finite number: it has no form in JSON, and says nothing. Where all
+// are, it gives the figures themselves.
 func encodeFigures(figures map[string]float64) map[string]float64 {
+	isOdd := false
+	for _, figure := range figures {
+		isOdd = isOdd || !isFinite(figure)
+	}
+	if !isOdd {
+		return figures
+	}
 	finite := maps.Clone(figures)
 	maps.DeleteFunc(finite, func(_ string, figure float64) bool { return !isFinite(figure) })
 	return finite

@@ -24,9 +24,11 @@
 //     on or not at all, and the agent's keepalive closes one that has been silent for some seconds. So a
 //     call that was given up can still be obeyed if it comes within that time, together with its
 //     cancellation, after a newer one on another connection.
+//   - An order of an exchange comes after those before it, and is given up after the time that it names,
+//     counted from its arrival; nothing else cancels it but the end of the exchange.
 //   - A store that hangs can obey a call after its caller has given up.
 //
-// In the last two cases an older order can win. It then holds until the next renewal of the newer one,
+// In the last three cases an older order can win. It then holds until the next renewal of the newer one,
 // and at most for its own time to live, which is the bound that every lease has.
 package leases
 

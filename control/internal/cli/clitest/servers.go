@@ -53,9 +53,20 @@ type Controller struct {
 	BrokenStreams atomic.Int32
 }
 
-// GetCluster answers with State.
-func (c *Controller) GetCluster(context.Context, *sluicev1.GetClusterRequest) (*sluicev1.GetClusterResponse, error) {
-	return State(), nil
+// GetCluster answers with State, a node at a time: the token is the name of the one before.
+func (c *Controller) GetCluster(
+	_ context.Context, request *sluicev1.GetClusterRequest,
+) (*sluicev1.GetClusterResponse, error) {
+	state := State()
+	next := 1 + slices.IndexFunc(state.GetNodes(), func(node *sluicev1.NodeState) bool {
+		return node.GetNode() == request.GetPageToken()
+	})
+	rest := state.GetNodes()[next:]
+	state.Nodes = rest[:1]
+	if len(rest) > 1 {
+		state.NextPageToken = rest[0].GetNode()
+	}
+	return state, nil
 }
 
 // ListDecisions answers with those of Decisions that were asked for.

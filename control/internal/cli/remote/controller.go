@@ -14,8 +14,23 @@ type controller struct {
 	client sluicev1.ControllerServiceClient
 }
 
+// State puts the pages of the answer together.
 func (c *controller) State(ctx context.Context) (*sluicev1.GetClusterResponse, error) {
-	return c.client.GetCluster(ctx, &sluicev1.GetClusterRequest{})
+	whole, err := c.client.GetCluster(ctx, &sluicev1.GetClusterRequest{})
+	for err == nil && whole.GetNextPageToken() != "" {
+		var page *sluicev1.GetClusterResponse
+		page, err = c.client.GetCluster(ctx, &sluicev1.GetClusterRequest{PageToken: whole.GetNextPageToken()})
+		if err == nil && page.GetNextPageToken() == whole.GetNextPageToken() {
+			err = store.Errorf(store.CodeIncompatible, "the controller gives the same page of nodes again and again").
+				WithHint("Upgrade the controller.")
+		}
+		whole.Nodes = append(whole.GetNodes(), page.GetNodes()...)
+		whole.NextPageToken = page.GetNextPageToken()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return whole, nil
 }
 
 func (c *controller) SetLease(ctx context.Context, ref policy.Ref, order store.Order) (*sluicev1.Lease, error) {

@@ -57,11 +57,11 @@ func load(memory policy.Memory, target policy.Target, now, floor, ceiling float6
 		return s
 	}
 	s.rate = rate
-	for name, field := range s.numbers() {
-		*field = memory[name]
+	for _, number := range s.numbers() {
+		*number.field = memory[number.name]
 	}
-	for name, field := range s.switches() {
-		*field = memory[name] != 0
+	for _, each := range s.switches() {
+		*each.field = memory[each.name] != 0
 	}
 	return s
 }
@@ -69,39 +69,45 @@ func load(memory policy.Memory, target policy.Target, now, floor, ceiling float6
 // save gives the memory for the next period.
 func (s *state) save(memory policy.Memory) policy.Memory {
 	memory[keyRate] = s.rate
-	for name, field := range s.numbers() {
-		memory[name] = *field
+	for _, number := range s.numbers() {
+		memory[number.name] = *number.field
 	}
-	for name, field := range s.switches() {
-		memory[name] = 0
-		if *field {
-			memory[name] = 1
+	for _, each := range s.switches() {
+		memory[each.name] = 0
+		if *each.field {
+			memory[each.name] = 1
 		}
 	}
 	return memory
 }
 
-func (s *state) numbers() map[string]*float64 {
-	return map[string]*float64{
-		"slo_changed_at_seconds":             &s.changedAt,
-		"slo_raised_on_seconds":              &s.raisedOn,
-		"slo_wrote_at_seconds":               &s.wroteAt,
-		"slo_outside_since_seconds":          &s.outsideSince,
-		"slo_good_since_seconds":             &s.goodSince,
-		"slo_last_believed_seconds":          &s.lastBelieved,
-		"slo_load_mean_requests_per_second":  &s.loadMean,
-		"slo_load_end_seconds":               &s.loadEnd,
-		"slo_burst_since_seconds":            &s.burstSince,
-		"slo_burst_peak_requests_per_second": &s.burstPeak,
-		"slo_last_burst_seconds":             &s.lastBurst,
-		"slo_burst_before_seconds":           &s.burstBefore,
-		"slo_started_at_seconds":             &s.startedAt,
-		"slo_pending_requests":               &s.pendingCount,
-		"slo_pending_p99_seconds":            &s.pendingP99,
-		"slo_pending_interval_start_seconds": &s.pendingStart,
+// named is a field of the state under its name in the memory.
+type named[T any] struct {
+	name  string
+	field *T
+}
+
+func (s *state) numbers() []named[float64] {
+	return []named[float64]{
+		{"slo_changed_at_seconds", &s.changedAt},
+		{"slo_raised_on_seconds", &s.raisedOn},
+		{"slo_wrote_at_seconds", &s.wroteAt},
+		{"slo_outside_since_seconds", &s.outsideSince},
+		{"slo_good_since_seconds", &s.goodSince},
+		{"slo_last_believed_seconds", &s.lastBelieved},
+		{"slo_load_mean_requests_per_second", &s.loadMean},
+		{"slo_load_end_seconds", &s.loadEnd},
+		{"slo_burst_since_seconds", &s.burstSince},
+		{"slo_burst_peak_requests_per_second", &s.burstPeak},
+		{"slo_last_burst_seconds", &s.lastBurst},
+		{"slo_burst_before_seconds", &s.burstBefore},
+		{"slo_started_at_seconds", &s.startedAt},
+		{"slo_pending_requests", &s.pendingCount},
+		{"slo_pending_p99_seconds", &s.pendingP99},
+		{"slo_pending_interval_start_seconds", &s.pendingStart},
 	}
 }
 
-func (s *state) switches() map[string]*bool {
-	return map[string]*bool{"slo_is_held": &s.isHeld, "slo_is_armed": &s.isArmed}
+func (s *state) switches() []named[bool] {
+	return []named[bool]{{"slo_is_held", &s.isHeld}, {"slo_is_armed", &s.isArmed}}
 }

@@ -644,6 +644,310 @@ func (*StartTaskResponse) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{9}
 }
 
+// SteerRequest begins an exchange, gives an order, or only says how many snapshots have come.
+type SteerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Grows by one with each request of a stream, from 1.
+	Number uint64 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// Time between two snapshots, 0.1 to 60 s; in the first request and in no other.
+	Interval *durationpb.Duration `protobuf:"bytes,2,opt,name=interval,proto3" json:"interval,omitempty"`
+	// Time until the first snapshot, at most an interval; in the first request and in no other.
+	Delay *durationpb.Duration `protobuf:"bytes,3,opt,name=delay,proto3" json:"delay,omitempty"`
+	// How many snapshots of this stream have come. The node sends at most 16 more, and then none until it
+	// is told that they have come: a slow receiver is not given old ones.
+	ReceivedSnapshots uint64 `protobuf:"varint,4,opt,name=received_snapshots,json=receivedSnapshots,proto3" json:"received_snapshots,omitempty"`
+	// An order, or none. Those for one instance are obeyed in the order in which they come.
+	//
+	// Types that are valid to be assigned to Order:
+	//
+	//	*SteerRequest_SetLease
+	//	*SteerRequest_StartTask
+	Order isSteerRequest_Order `protobuf_oneof:"order"`
+	// After what time the order is given up; more than 5 s count as 5 s.
+	Timeout       *durationpb.Duration `protobuf:"bytes,7,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SteerRequest) Reset() {
+	*x = SteerRequest{}
+	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SteerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SteerRequest) ProtoMessage() {}
+
+func (x *SteerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SteerRequest.ProtoReflect.Descriptor instead.
+func (*SteerRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SteerRequest) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *SteerRequest) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *SteerRequest) GetDelay() *durationpb.Duration {
+	if x != nil {
+		return x.Delay
+	}
+	return nil
+}
+
+func (x *SteerRequest) GetReceivedSnapshots() uint64 {
+	if x != nil {
+		return x.ReceivedSnapshots
+	}
+	return 0
+}
+
+func (x *SteerRequest) GetOrder() isSteerRequest_Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+func (x *SteerRequest) GetSetLease() *SetLeaseRequest {
+	if x != nil {
+		if x, ok := x.Order.(*SteerRequest_SetLease); ok {
+			return x.SetLease
+		}
+	}
+	return nil
+}
+
+func (x *SteerRequest) GetStartTask() *StartTaskRequest {
+	if x != nil {
+		if x, ok := x.Order.(*SteerRequest_StartTask); ok {
+			return x.StartTask
+		}
+	}
+	return nil
+}
+
+func (x *SteerRequest) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+type isSteerRequest_Order interface {
+	isSteerRequest_Order()
+}
+
+type SteerRequest_SetLease struct {
+	// Gives, renews or replaces a lease.
+	SetLease *SetLeaseRequest `protobuf:"bytes,5,opt,name=set_lease,json=setLease,proto3,oneof"`
+}
+
+type SteerRequest_StartTask struct {
+	// Starts a background task.
+	StartTask *StartTaskRequest `protobuf:"bytes,6,opt,name=start_task,json=startTask,proto3,oneof"`
+}
+
+func (*SteerRequest_SetLease) isSteerRequest_Order() {}
+
+func (*SteerRequest_StartTask) isSteerRequest_Order() {}
+
+// SteerResponse is a snapshot or the answer to an order.
+type SteerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the last request that had come when this was sent.
+	LastRequest uint64 `protobuf:"varint,1,opt,name=last_request,json=lastRequest,proto3" json:"last_request,omitempty"`
+	// How long before that was, by a clock that never jumps. The receiver knows when it sent that request,
+	// and so how old this message is at most, however long it was on its way.
+	SinceRequest *durationpb.Duration `protobuf:"bytes,2,opt,name=since_request,json=sinceRequest,proto3" json:"since_request,omitempty"`
+	// One of both.
+	//
+	// Types that are valid to be assigned to Content:
+	//
+	//	*SteerResponse_Snapshot
+	//	*SteerResponse_Answer
+	Content       isSteerResponse_Content `protobuf_oneof:"content"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SteerResponse) Reset() {
+	*x = SteerResponse{}
+	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SteerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SteerResponse) ProtoMessage() {}
+
+func (x *SteerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SteerResponse.ProtoReflect.Descriptor instead.
+func (*SteerResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *SteerResponse) GetLastRequest() uint64 {
+	if x != nil {
+		return x.LastRequest
+	}
+	return 0
+}
+
+func (x *SteerResponse) GetSinceRequest() *durationpb.Duration {
+	if x != nil {
+		return x.SinceRequest
+	}
+	return nil
+}
+
+func (x *SteerResponse) GetContent() isSteerResponse_Content {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *SteerResponse) GetSnapshot() *GetSnapshotResponse {
+	if x != nil {
+		if x, ok := x.Content.(*SteerResponse_Snapshot); ok {
+			return x.Snapshot
+		}
+	}
+	return nil
+}
+
+func (x *SteerResponse) GetAnswer() *OrderAnswer {
+	if x != nil {
+		if x, ok := x.Content.(*SteerResponse_Answer); ok {
+			return x.Answer
+		}
+	}
+	return nil
+}
+
+type isSteerResponse_Content interface {
+	isSteerResponse_Content()
+}
+
+type SteerResponse_Snapshot struct {
+	// State of the node when this was sent.
+	Snapshot *GetSnapshotResponse `protobuf:"bytes,3,opt,name=snapshot,proto3,oneof"`
+}
+
+type SteerResponse_Answer struct {
+	// What became of an order.
+	Answer *OrderAnswer `protobuf:"bytes,4,opt,name=answer,proto3,oneof"`
+}
+
+func (*SteerResponse_Snapshot) isSteerResponse_Content() {}
+
+func (*SteerResponse_Answer) isSteerResponse_Content() {}
+
+// OrderAnswer says what became of an order.
+type OrderAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the request that gave it.
+	Request uint64 `protobuf:"varint,1,opt,name=request,proto3" json:"request,omitempty"`
+	// Answer to a set_lease that was obeyed.
+	SetLease *SetLeaseResponse `protobuf:"bytes,2,opt,name=set_lease,json=setLease,proto3" json:"set_lease,omitempty"`
+	// What a call with the order would have ended with: a google.rpc.Status in binary form; empty if it
+	// was obeyed.
+	Status        []byte `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OrderAnswer) Reset() {
+	*x = OrderAnswer{}
+	mi := &file_sluice_v1_agent_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OrderAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OrderAnswer) ProtoMessage() {}
+
+func (x *OrderAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_agent_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OrderAnswer.ProtoReflect.Descriptor instead.
+func (*OrderAnswer) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *OrderAnswer) GetRequest() uint64 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *OrderAnswer) GetSetLease() *SetLeaseResponse {
+	if x != nil {
+		return x.SetLease
+	}
+	return nil
+}
+
+func (x *OrderAnswer) GetStatus() []byte {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
 var File_sluice_v1_agent_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_agent_proto_rawDesc = "" +
@@ -688,13 +992,34 @@ const file_sluice_v1_agent_proto_rawDesc = "" +
 	"\ftime_to_live\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"timeToLive\x12\x18\n" +
 	"\areplace\x18\a \x01(\bR\areplace\"\x13\n" +
-	"\x11StartTaskResponse2\xfc\x02\n" +
+	"\x11StartTaskResponse\"\xf4\x02\n" +
+	"\fSteerRequest\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x125\n" +
+	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\x12/\n" +
+	"\x05delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05delay\x12-\n" +
+	"\x12received_snapshots\x18\x04 \x01(\x04R\x11receivedSnapshots\x129\n" +
+	"\tset_lease\x18\x05 \x01(\v2\x1a.sluice.v1.SetLeaseRequestH\x00R\bsetLease\x12<\n" +
+	"\n" +
+	"start_task\x18\x06 \x01(\v2\x1b.sluice.v1.StartTaskRequestH\x00R\tstartTask\x123\n" +
+	"\atimeout\x18\a \x01(\v2\x19.google.protobuf.DurationR\atimeoutB\a\n" +
+	"\x05order\"\xed\x01\n" +
+	"\rSteerResponse\x12!\n" +
+	"\flast_request\x18\x01 \x01(\x04R\vlastRequest\x12>\n" +
+	"\rsince_request\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\fsinceRequest\x12<\n" +
+	"\bsnapshot\x18\x03 \x01(\v2\x1e.sluice.v1.GetSnapshotResponseH\x00R\bsnapshot\x120\n" +
+	"\x06answer\x18\x04 \x01(\v2\x16.sluice.v1.OrderAnswerH\x00R\x06answerB\t\n" +
+	"\acontent\"y\n" +
+	"\vOrderAnswer\x12\x18\n" +
+	"\arequest\x18\x01 \x01(\x04R\arequest\x128\n" +
+	"\tset_lease\x18\x02 \x01(\v2\x1b.sluice.v1.SetLeaseResponseR\bsetLease\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\fR\x06status2\xbc\x03\n" +
 	"\fAgentService\x12C\n" +
 	"\bDescribe\x12\x1a.sluice.v1.DescribeRequest\x1a\x1b.sluice.v1.DescribeResponse\x12L\n" +
 	"\vGetSnapshot\x12\x1d.sluice.v1.GetSnapshotRequest\x1a\x1e.sluice.v1.GetSnapshotResponse\x12C\n" +
 	"\bSetLease\x12\x1a.sluice.v1.SetLeaseRequest\x1a\x1b.sluice.v1.SetLeaseResponse\x12L\n" +
 	"\vClearLeases\x12\x1d.sluice.v1.ClearLeasesRequest\x1a\x1e.sluice.v1.ClearLeasesResponse\x12F\n" +
-	"\tStartTask\x12\x1b.sluice.v1.StartTaskRequest\x1a\x1c.sluice.v1.StartTaskResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
+	"\tStartTask\x12\x1b.sluice.v1.StartTaskRequest\x1a\x1c.sluice.v1.StartTaskResponse\x12>\n" +
+	"\x05Steer\x12\x17.sluice.v1.SteerRequest\x1a\x18.sluice.v1.SteerResponse(\x010\x01B4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_agent_proto_rawDescOnce sync.Once
@@ -708,7 +1033,7 @@ func file_sluice_v1_agent_proto_rawDescGZIP() []byte {
 	return file_sluice_v1_agent_proto_rawDescData
 }
 
-var file_sluice_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_sluice_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_sluice_v1_agent_proto_goTypes = []any{
 	(*DescribeRequest)(nil),     // 0: sluice.v1.DescribeRequest
 	(*DescribeResponse)(nil),    // 1: sluice.v1.DescribeResponse
@@ -720,46 +1045,60 @@ var file_sluice_v1_agent_proto_goTypes = []any{
 	(*ClearLeasesResponse)(nil), // 7: sluice.v1.ClearLeasesResponse
 	(*StartTaskRequest)(nil),    // 8: sluice.v1.StartTaskRequest
 	(*StartTaskResponse)(nil),   // 9: sluice.v1.StartTaskResponse
-	(*Description)(nil),         // 10: sluice.v1.Description
-	(*NodeSignals)(nil),         // 11: sluice.v1.NodeSignals
-	(*Snapshot)(nil),            // 12: sluice.v1.Snapshot
-	(*StoreRef)(nil),            // 13: sluice.v1.StoreRef
-	(Kind)(0),                   // 14: sluice.v1.Kind
-	(*Setting)(nil),             // 15: sluice.v1.Setting
-	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
-	(*Lease)(nil),               // 17: sluice.v1.Lease
+	(*SteerRequest)(nil),        // 10: sluice.v1.SteerRequest
+	(*SteerResponse)(nil),       // 11: sluice.v1.SteerResponse
+	(*OrderAnswer)(nil),         // 12: sluice.v1.OrderAnswer
+	(*Description)(nil),         // 13: sluice.v1.Description
+	(*NodeSignals)(nil),         // 14: sluice.v1.NodeSignals
+	(*Snapshot)(nil),            // 15: sluice.v1.Snapshot
+	(*StoreRef)(nil),            // 16: sluice.v1.StoreRef
+	(Kind)(0),                   // 17: sluice.v1.Kind
+	(*Setting)(nil),             // 18: sluice.v1.Setting
+	(*durationpb.Duration)(nil), // 19: google.protobuf.Duration
+	(*Lease)(nil),               // 20: sluice.v1.Lease
 }
 var file_sluice_v1_agent_proto_depIdxs = []int32{
-	10, // 0: sluice.v1.DescribeResponse.stores:type_name -> sluice.v1.Description
-	11, // 1: sluice.v1.GetSnapshotResponse.signals:type_name -> sluice.v1.NodeSignals
-	10, // 2: sluice.v1.GetSnapshotResponse.descriptions:type_name -> sluice.v1.Description
-	12, // 3: sluice.v1.GetSnapshotResponse.snapshots:type_name -> sluice.v1.Snapshot
-	13, // 4: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
-	14, // 5: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
-	15, // 6: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
-	16, // 7: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
-	17, // 8: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
-	13, // 9: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
-	14, // 10: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
-	13, // 11: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
-	14, // 12: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
-	15, // 13: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
-	16, // 14: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
-	0,  // 15: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
-	2,  // 16: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
-	4,  // 17: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
-	6,  // 18: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
-	8,  // 19: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
-	1,  // 20: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
-	3,  // 21: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
-	5,  // 22: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
-	7,  // 23: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
-	9,  // 24: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 0: sluice.v1.DescribeResponse.stores:type_name -> sluice.v1.Description
+	14, // 1: sluice.v1.GetSnapshotResponse.signals:type_name -> sluice.v1.NodeSignals
+	13, // 2: sluice.v1.GetSnapshotResponse.descriptions:type_name -> sluice.v1.Description
+	15, // 3: sluice.v1.GetSnapshotResponse.snapshots:type_name -> sluice.v1.Snapshot
+	16, // 4: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
+	17, // 5: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
+	18, // 6: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
+	19, // 7: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
+	20, // 8: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
+	16, // 9: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
+	17, // 10: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
+	16, // 11: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
+	17, // 12: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
+	18, // 13: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
+	19, // 14: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
+	19, // 15: sluice.v1.SteerRequest.interval:type_name -> google.protobuf.Duration
+	19, // 16: sluice.v1.SteerRequest.delay:type_name -> google.protobuf.Duration
+	4,  // 17: sluice.v1.SteerRequest.set_lease:type_name -> sluice.v1.SetLeaseRequest
+	8,  // 18: sluice.v1.SteerRequest.start_task:type_name -> sluice.v1.StartTaskRequest
+	19, // 19: sluice.v1.SteerRequest.timeout:type_name -> google.protobuf.Duration
+	19, // 20: sluice.v1.SteerResponse.since_request:type_name -> google.protobuf.Duration
+	3,  // 21: sluice.v1.SteerResponse.snapshot:type_name -> sluice.v1.GetSnapshotResponse
+	12, // 22: sluice.v1.SteerResponse.answer:type_name -> sluice.v1.OrderAnswer
+	5,  // 23: sluice.v1.OrderAnswer.set_lease:type_name -> sluice.v1.SetLeaseResponse
+	0,  // 24: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
+	2,  // 25: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
+	4,  // 26: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
+	6,  // 27: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
+	8,  // 28: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
+	10, // 29: sluice.v1.AgentService.Steer:input_type -> sluice.v1.SteerRequest
+	1,  // 30: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
+	3,  // 31: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
+	5,  // 32: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
+	7,  // 33: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
+	9,  // 34: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
+	11, // 35: sluice.v1.AgentService.Steer:output_type -> sluice.v1.SteerResponse
+	30, // [30:36] is the sub-list for method output_type
+	24, // [24:30] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_agent_proto_init() }
@@ -769,13 +1108,21 @@ func file_sluice_v1_agent_proto_init() {
 	}
 	file_sluice_v1_node_proto_init()
 	file_sluice_v1_store_proto_init()
+	file_sluice_v1_agent_proto_msgTypes[10].OneofWrappers = []any{
+		(*SteerRequest_SetLease)(nil),
+		(*SteerRequest_StartTask)(nil),
+	}
+	file_sluice_v1_agent_proto_msgTypes[11].OneofWrappers = []any{
+		(*SteerResponse_Snapshot)(nil),
+		(*SteerResponse_Answer)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_agent_proto_rawDesc), len(file_sluice_v1_agent_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

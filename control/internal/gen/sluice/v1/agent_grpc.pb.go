@@ -24,6 +24,7 @@ const (
 	AgentService_SetLease_FullMethodName    = "/sluice.v1.AgentService/SetLease"
 	AgentService_ClearLeases_FullMethodName = "/sluice.v1.AgentService/ClearLeases"
 	AgentService_StartTask_FullMethodName   = "/sluice.v1.AgentService/StartTask"
+	AgentService_Steer_FullMethodName       = "/sluice.v1.AgentService/Steer"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -44,6 +45,9 @@ type AgentServiceClient interface {
 	ClearLeases(ctx context.Context, in *ClearLeasesRequest, opts ...grpc.CallOption) (*ClearLeasesResponse, error)
 	// StartTask starts a background task now. Needs the role controller or operator.
 	StartTask(ctx context.Context, in *StartTaskRequest, opts ...grpc.CallOption) (*StartTaskResponse, error)
+	// Steer is the exchange of a controller with a node, for as long as both are there: the node sends its
+	// state once an interval, unasked, and takes orders in between. Needs the role controller. Since 1.1.
+	Steer(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SteerRequest, SteerResponse], error)
 }
 
 type agentServiceClient struct {
@@ -104,6 +108,19 @@ func (c *agentServiceClient) StartTask(ctx context.Context, in *StartTaskRequest
 	return out, nil
 }
 
+func (c *agentServiceClient) Steer(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SteerRequest, SteerResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AgentService_ServiceDesc.Streams[0], AgentService_Steer_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SteerRequest, SteerResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_SteerClient = grpc.BidiStreamingClient[SteerRequest, SteerResponse]
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -122,6 +139,9 @@ type AgentServiceServer interface {
 	ClearLeases(context.Context, *ClearLeasesRequest) (*ClearLeasesResponse, error)
 	// StartTask starts a background task now. Needs the role controller or operator.
 	StartTask(context.Context, *StartTaskRequest) (*StartTaskResponse, error)
+	// Steer is the exchange of a controller with a node, for as long as both are there: the node sends its
+	// state once an interval, unasked, and takes orders in between. Needs the role controller. Since 1.1.
+	Steer(grpc.BidiStreamingServer[SteerRequest, SteerResponse]) error
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -146,6 +166,9 @@ func (UnimplementedAgentServiceServer) ClearLeases(context.Context, *ClearLeases
 }
 func (UnimplementedAgentServiceServer) StartTask(context.Context, *StartTaskRequest) (*StartTaskResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StartTask not implemented")
+}
+func (UnimplementedAgentServiceServer) Steer(grpc.BidiStreamingServer[SteerRequest, SteerResponse]) error {
+	return status.Error(codes.Unimplemented, "method Steer not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -258,6 +281,13 @@ func _AgentService_StartTask_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_Steer_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(AgentServiceServer).Steer(&grpc.GenericServerStream[SteerRequest, SteerResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_SteerServer = grpc.BidiStreamingServer[SteerRequest, SteerResponse]
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -286,6 +316,13 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AgentService_StartTask_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Steer",
+			Handler:       _AgentService_Steer_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
 	Metadata: "sluice/v1/agent.proto",
 }

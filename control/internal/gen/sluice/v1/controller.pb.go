@@ -82,7 +82,11 @@ func (Verdict) EnumDescriptor() ([]byte, []int) {
 
 // GetClusterRequest asks for the state of the cluster.
 type GetClusterRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many nodes; 0 for as many as fit into a message. There may be fewer.
+	PageSize uint32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the answer before; empty to begin with the first node.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,6 +121,20 @@ func (*GetClusterRequest) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_controller_proto_rawDescGZIP(), []int{0}
 }
 
+func (x *GetClusterRequest) GetPageSize() uint32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *GetClusterRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 // GetClusterResponse is the state of the cluster.
 type GetClusterResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -131,7 +149,9 @@ type GetClusterResponse struct {
 	// Whether it decides and writes nothing.
 	IsDryRun bool `protobuf:"varint,5,opt,name=is_dry_run,json=isDryRun,proto3" json:"is_dry_run,omitempty"`
 	// Nodes, by name.
-	Nodes         []*NodeState `protobuf:"bytes,6,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Nodes []*NodeState `protobuf:"bytes,6,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// Where the next nodes are; empty if these were the last. Each answer is of the moment it was asked for.
+	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,6 +226,13 @@ func (x *GetClusterResponse) GetNodes() []*NodeState {
 		return x.Nodes
 	}
 	return nil
+}
+
+func (x *GetClusterResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // NodeState is what the controller knows of a node.
@@ -1329,8 +1356,11 @@ var File_sluice_v1_controller_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\n" +
-	"\x1asluice/v1/controller.proto\x12\tsluice.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15sluice/v1/agent.proto\x1a\x15sluice/v1/store.proto\"\x13\n" +
-	"\x11GetClusterRequest\"\xdc\x01\n" +
+	"\x1asluice/v1/controller.proto\x12\tsluice.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15sluice/v1/agent.proto\x1a\x15sluice/v1/store.proto\"O\n" +
+	"\x11GetClusterRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\"\x84\x02\n" +
 	"\x12GetClusterResponse\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1b\n" +
@@ -1338,7 +1368,8 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\x11active_controller\x18\x04 \x01(\tR\x10activeController\x12\x1c\n" +
 	"\n" +
 	"is_dry_run\x18\x05 \x01(\bR\bisDryRun\x12*\n" +
-	"\x05nodes\x18\x06 \x03(\v2\x14.sluice.v1.NodeStateR\x05nodes\"\xbc\x01\n" +
+	"\x05nodes\x18\x06 \x03(\v2\x14.sluice.v1.NodeStateR\x05nodes\x12&\n" +
+	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\"\xbc\x01\n" +
 	"\tNodeState\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12:\n" +

@@ -37,7 +37,7 @@ const (
 // ControllerService is served by every controller, active or standing by. Calls carry their protocol
 // version as those of AgentService do. An order is relayed to the agent of its node.
 type ControllerServiceClient interface {
-	// GetCluster returns the last state of every node.
+	// GetCluster returns the last state of every node, as many nodes at once as fit into a message.
 	GetCluster(ctx context.Context, in *GetClusterRequest, opts ...grpc.CallOption) (*GetClusterResponse, error)
 	// ListDecisions returns the last decisions, the newest last.
 	ListDecisions(ctx context.Context, in *ListDecisionsRequest, opts ...grpc.CallOption) (*ListDecisionsResponse, error)
@@ -172,7 +172,7 @@ func (c *controllerServiceClient) RelayStartTask(ctx context.Context, in *RelayS
 // ControllerService is served by every controller, active or standing by. Calls carry their protocol
 // version as those of AgentService do. An order is relayed to the agent of its node.
 type ControllerServiceServer interface {
-	// GetCluster returns the last state of every node.
+	// GetCluster returns the last state of every node, as many nodes at once as fit into a message.
 	GetCluster(context.Context, *GetClusterRequest) (*GetClusterResponse, error)
 	// ListDecisions returns the last decisions, the newest last.
 	ListDecisions(context.Context, *ListDecisionsRequest) (*ListDecisionsResponse, error)
