@@ -47,8 +47,10 @@ func newUpgrade(t *testing.T, program string) *upgrade {
 	t.Helper()
 	server := etcdserver.Start(t)
 	u := &upgrade{cluster: newClusterOf(t, program, "n1", "n2")}
-	// Longer than the invariant asks for by what a loaded machine may add.
-	extra := coordinated(server) + "\nlease_time_to_live_seconds: 20"
+	// A lease is renewed when less of it is left than the session's time and some: that is how long a busy
+	// machine may take to exchange a controller. Both end their sessions when they are stopped.
+	extra := fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 10}}\n", server.Endpoint) +
+		"lease_time_to_live_seconds: 16"
 	u.active = u.startControllerOf(program, "c1", 5e6, extra)
 	for _, each := range u.nodes {
 		each.waitForLease(5e6)
