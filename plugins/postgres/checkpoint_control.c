@@ -133,7 +133,7 @@ begin_late(int64 now_us)
 {
 	PaceSample	sample = take_sample(now_us);
 	double		most_us = CheckPointTimeout * CheckPointCompletionTarget * US_PER_S;
-	uint64		upstreams_room = (uint64) CheckPointSegments * wal_segment_size;
+	double		upstreams_room = CheckPointCompletionTarget * CheckPointSegments * wal_segment_size;
 	uint64		room = wal_to_bound_bytes(checkpoint_progress()->redo);
 
 	stretch = pace_glide(&sample, time_room_us(most_us), Min(room, upstreams_room));
@@ -268,7 +268,7 @@ deferral_nap_ms(int64 now_us)
 
 	if (!lease_current(LEASE_DEFERRAL, now_us, &lease))
 	{
-		note_deferred(false);
+		note_deferred(0);
 		return NAP_NONE;
 	}
 	distance = wal_distance_bytes(checkpoint_progress_redo());
@@ -278,10 +278,10 @@ deferral_nap_ms(int64 now_us)
 		(void) lease_end(LEASE_DEFERRAL, lease.id, LEASE_END_WAL_BOUND);
 	else
 	{
-		note_deferred(true);
+		note_deferred(lease.id);
 		return cap_nap_ms(LEASE_DEFERRAL, now_us, HOLD_NAP_MS);
 	}
-	note_deferred(false);
+	note_deferred(0);
 	return NAP_NONE;
 }
 

@@ -50,6 +50,13 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION start_checkpoint IS
 'start a checkpoint now, with a rate or a duration';
 
+CREATE FUNCTION request_checkpoint()
+RETURNS void
+AS 'MODULE_PATHNAME', 'sluice_request_checkpoint'
+LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION request_checkpoint IS
+'start a checkpoint now, without a lease: at the pace that would hold for one that the server starts';
+
 CREATE FUNCTION clear_lease(lease_id bigint)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'sluice_clear_lease'
@@ -124,13 +131,13 @@ COMMENT ON VIEW checkpoint_progress IS
 
 REVOKE ALL ON FUNCTION
     set_checkpoint_pace, set_sync_gap, defer_checkpoint, start_checkpoint,
-    clear_lease, clear_leases,
+    request_checkpoint, clear_lease, clear_leases,
     get_leases, get_lease_ends, get_checkpoint_progress
 FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION
     set_checkpoint_pace, set_sync_gap, defer_checkpoint, start_checkpoint,
-    clear_lease, clear_leases,
+    request_checkpoint, clear_lease, clear_leases,
     get_leases, get_lease_ends, get_checkpoint_progress
 TO pg_checkpoint;
 

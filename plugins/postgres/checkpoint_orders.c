@@ -40,6 +40,7 @@ PG_FUNCTION_INFO_V1(sluice_set_checkpoint_pace);
 PG_FUNCTION_INFO_V1(sluice_set_sync_gap);
 PG_FUNCTION_INFO_V1(sluice_defer_checkpoint);
 PG_FUNCTION_INFO_V1(sluice_start_checkpoint);
+PG_FUNCTION_INFO_V1(sluice_request_checkpoint);
 PG_FUNCTION_INFO_V1(sluice_clear_lease);
 PG_FUNCTION_INFO_V1(sluice_clear_leases);
 
@@ -255,13 +256,26 @@ sluice_start_checkpoint(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("give either rate_bytes_per_second or duration"),
-				 errhint("For a checkpoint at full speed, use the command CHECKPOINT.")));
+				 errhint("For one at the server's own pace use request_checkpoint(), for one at full speed the command CHECKPOINT.")));
 	order.mode = PG_ARGISNULL(2) ? PACE_DURATION : PACE_RATE;
 	pace_order(fcinfo, &order, 2, 3);
 	id = grant(fcinfo, LEASE_PACE, &order, 0);
 	/* A restartpoint ignores the flag; with it, no deferral puts off either. */
 	RequestCheckpoint(CHECKPOINT_FORCE);
 	PG_RETURN_INT64(id);
+}
+
+/*
+ * request_checkpoint(): one at the pace that is in force, as the server would
+ * start it by itself.  No lease begins or ends, and a running checkpoint goes
+ * on as it did.
+ */
+Datum
+sluice_request_checkpoint(PG_FUNCTION_ARGS)
+{
+	lease_require_attached();
+	RequestCheckpoint(CHECKPOINT_FORCE);
+	PG_RETURN_VOID();
 }
 
 /* clear_lease(lease_id): was there such a live lease? */

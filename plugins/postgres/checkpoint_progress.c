@@ -100,7 +100,7 @@ note_started(int flags, int64 now_us)
 	SpinLockAcquire(&shared->mutex);
 	progress->phase = PHASE_START;
 	progress->is_restartpoint = is_restartpoint;
-	progress->is_deferred = false;
+	progress->deferred_lease_id = 0;
 	progress->is_held = false;
 	progress->flags = flags;
 	progress->pace = PACE_STOCK;
@@ -168,13 +168,18 @@ note_answer(PaceMode pace, int nap_ms, int64 now_us)
 	SpinLockRelease(&shared->mutex);
 }
 
+/*
+ * Note by which lease a checkpoint that is due is put off, 0 for none.  Nobody
+ * tells when it is no longer due, because a setting was changed: what stays
+ * noted then must not be taken for the work of a later lease.
+ */
 void
-note_deferred(bool is_deferred)
+note_deferred(int64 lease_id)
 {
 	SpinLockAcquire(&shared->mutex);
-	if (is_deferred && !shared->progress.is_deferred)
+	if (lease_id != 0 && shared->progress.deferred_lease_id == 0)
 		shared->progress.deferrals++;
-	shared->progress.is_deferred = is_deferred;
+	shared->progress.deferred_lease_id = lease_id;
 	SpinLockRelease(&shared->mutex);
 }
 

@@ -26,7 +26,7 @@ typedef struct CheckpointProgress
 {
 	CheckpointPhase phase;
 	bool		is_restartpoint;
-	bool		is_deferred;	/* one is due and put off */
+	int64		deferred_lease_id;	/* puts off one that is due; 0 for none */
 	bool		is_held;
 	bool		last_failed;	/* the last one that had work to do */
 	int			flags;			/* CHECKPOINT_xxx of the running one */
@@ -56,7 +56,7 @@ extern void note_started(int flags, int64 now_us);
 extern void note_buffers(int64 done, int64 total, int64 now_us);
 extern void note_files(int64 done, int64 total, int64 now_us);
 extern void note_answer(PaceMode pace, int nap_ms, int64 now_us);
-extern void note_deferred(bool is_deferred);
+extern void note_deferred(int64 lease_id);
 extern void note_ended(int64 outcome);
 
 #endif							/* CHECKPOINT_PROGRESS_H */

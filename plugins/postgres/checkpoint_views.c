@@ -145,14 +145,14 @@ sluice_lease_ends(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The checkpointer notes that it no longer defers when the next one is due. */
+/* The end of a deferral is noted only when the next checkpoint is due. */
 static bool
 is_deferred(const CheckpointProgress *progress, int64 now_us)
 {
 	Lease		lease;
 
-	return progress->is_deferred &&
-		lease_current(LEASE_DEFERRAL, now_us, &lease);
+	return lease_current(LEASE_DEFERRAL, now_us, &lease) &&
+		lease.id == progress->deferred_lease_id;
 }
 
 static const char *

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "storage/shmem.h"
+#include "utils/timestamp.h"
 
 #include "lease.h"
 
@@ -45,6 +46,8 @@ lease_shmem_startup(void)
 	if (found)
 		return;
 	memset(table, 0, sizeof(LeaseTable));
+	/* Ids of a server that crashed must not name leases of this one. */
+	table->last_id = GetCurrentTimestamp();
 	SpinLockInit(&table->mutex);
 }
 

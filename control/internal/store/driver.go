@@ -38,8 +38,8 @@ type Driver interface {
 	Set(ctx context.Context, order Order) (Lease, error)
 	// Clear ends leases before their time and returns how many.
 	Clear(ctx context.Context, selection Selection) (int, error)
-	// Start starts a task now. Its setting may be empty: the task then runs at the store's own pace, and
-	// the order is no lease.
+	// Start starts a task now. Its setting may be empty: the order is no lease then, and the task runs at
+	// the pace in force, which is the store's own unless there is a lease.
 	Start(ctx context.Context, order Order) error
 	Close() error
 }

@@ -71,6 +71,9 @@ SELECT sluice.defer_checkpoint(9223372036854775807, 'alice', '1 s');
 SELECT sluice.defer_checkpoint(NULL, 'alice', '1 s');
 SELECT sluice.start_checkpoint('alice', '1 s');
 SELECT sluice.start_checkpoint('alice', '1 s', rate_bytes_per_second => 1000000, duration => '1 s');
+-- Without a lease: it starts one as the server does.
+SELECT sluice.request_checkpoint();
+CHECKPOINT;
 SELECT sluice.clear_lease(NULL);
 SELECT sluice.clear_leases(NULL);
 SELECT count(*) FROM sluice.leases;

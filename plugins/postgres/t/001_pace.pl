@@ -103,6 +103,23 @@ SluiceTest::wait_progress($node, "state = 'idle' AND checkpoints_done >= $ended 
 pass('and it does follow');
 $node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 
+# A request without a pace is no end of a glide, which upstream's schedule would
+# end by catching up.
+SluiceTest::start_held($node);
+$ended = $node->safe_psql('postgres', 'SELECT checkpoints_done FROM sluice.checkpoint_progress');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
+SluiceTest::wait_progress($node, "pace = 'glide'");
+$done = $node->safe_psql('postgres', q{
+	SELECT sluice.request_checkpoint();
+	SELECT buffers_done FROM sluice.checkpoint_progress});
+SluiceTest::wait_progress($node, "pace = 'glide' AND buffers_done > $done + 5");
+is($node->safe_psql('postgres', 'SELECT count(*) FROM sluice.leases'), '0',
+	'a request for a checkpoint is no lease');
+$node->safe_psql('postgres', "SELECT sluice.set_checkpoint_pace('full', 'test', '10 min')");
+SluiceTest::wait_progress($node, "state = 'idle' AND checkpoints_done >= $ended + 2");
+pass('it follows the one that glides');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
+
 is( $node->safe_psql('postgres', 'SELECT checkpoints_failed FROM sluice.checkpoint_progress'),
 	'0', 'no checkpoint failed');
 $node->stop;

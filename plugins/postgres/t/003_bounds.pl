@@ -100,7 +100,18 @@ is(done_count(), $before, 'a checkpoint that is due by time is put off');
 $node->safe_psql('postgres', 'CHECKPOINT');
 cmp_ok(done_count(), '>', $before, 'CHECKPOINT is not put off');
 $node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
+
+# What one lease put off, until a setting was changed, the next does not
+$node->safe_psql('postgres', "SELECT sluice.defer_checkpoint(128 * 1024 * 1024, 'test', '10 min')");
+switch_wal();
+SluiceTest::wait_progress($node, "state = 'deferred'");
 set_and_wait('checkpoint_timeout', '1h');
+$node->safe_psql('postgres', q{
+	SELECT sluice.clear_leases('test');
+	SELECT sluice.defer_checkpoint(128 * 1024 * 1024, 'test', '10 min')});
+is($node->safe_psql('postgres', 'SELECT state FROM sluice.checkpoint_progress'),
+	'idle', 'a lease that puts nothing off is not shown as if it did');
+$node->safe_psql('postgres', "SELECT sluice.clear_leases('test')");
 
 # The WAL bound ends a hold, says so, and the checkpoint makes haste: by
 # upstream's schedule there would be most of an hour left.

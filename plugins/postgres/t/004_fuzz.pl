@@ -41,6 +41,7 @@ my %functions = (
 	set_sync_gap => [qw(interval text interval boolean)],
 	defer_checkpoint => [qw(bigint text interval boolean)],
 	start_checkpoint => [qw(text interval bigint interval boolean)],
+	request_checkpoint => [],
 	clear_lease => [qw(bigint)],
 	clear_leases => [qw(text)],
 	statement_latency_intervals => [qw(integer)],

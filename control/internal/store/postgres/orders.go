@@ -30,14 +30,7 @@ const (
 		SELECT sluice.start_checkpoint($1, make_interval(secs => $2), duration => interval '1 min', replace => $3),
 		       sluice.set_checkpoint_pace($4, $1, make_interval(secs => $2), replace => $3)`
 	clearQuery = `SELECT sluice.clear_leases($1)`
-
-	// startOnlyQuery starts a checkpoint at the server's own pace. The extension wants another pace, which
-	// is replaced at once by that one; it goes on when its lease has ended. There is no row if that would
-	// end a lease that somebody has.
-	startOnlyQuery = `
-		SELECT sluice.start_checkpoint($1, interval '1 ms', duration => interval '1 min', replace => $2),
-		       sluice.set_checkpoint_pace('stock', $1, interval '1 ms', replace => $2)
-		WHERE $2 OR NOT EXISTS (SELECT FROM sluice.leases WHERE kind = 'pace')`
+	requestQuery = `SELECT sluice.request_checkpoint()`
 )
 
 // call is a call of a function of the extension that gives a lease.
@@ -62,8 +55,9 @@ func (d *Driver) Set(ctx context.Context, order store.Order) (store.Lease, error
 	return d.grant(ctx, grant)
 }
 
-// Start starts a checkpoint, with any pace, or the server's own. While one is running,
-// it is for the one after it, and the pace holds for both.
+// Start starts a checkpoint, with any pace. While one is running, it is for the one after it, and the
+// pace holds for both. Without a pace no lease begins or ends: a running checkpoint goes on as it did,
+// and the new one has the pace of the lease in force, or the server's own.
 func (d *Driver) Start(ctx context.Context, order store.Order) error {
 	if err := order.Validate(true); err != nil {
 		return err
@@ -75,13 +69,8 @@ func (d *Driver) Start(ctx context.Context, order store.Order) error {
 	if err != nil {
 		return err
 	}
-	result, err := d.pool.Exec(ctx, start.query, start.arguments...)
-	if err != nil {
+	if _, err := d.pool.Exec(ctx, start.query, start.arguments...); err != nil {
 		return d.failure(err)
-	}
-	if result.RowsAffected() == 0 {
-		return store.Errorf(store.CodeConflict, "there is a lease on the pace of checkpoints, which a start without a pace would end").
-			WithHint("Start with %s or %s, or clear that lease first.", store.RateBytesPerSecond, store.DurationSeconds)
 	}
 	return nil
 }
@@ -138,7 +127,7 @@ func callToStart(order store.Order) (call, error) {
 	setting, owner, timeToLive := order.Setting, order.Owner, order.TimeToLive.Seconds()
 	switch setting.Name {
 	case "":
-		return call{startOnlyQuery, []any{owner, order.Replace}}, nil
+		return call{query: requestQuery}, nil
 	case store.RateBytesPerSecond:
 		return call{startQuery, []any{owner, timeToLive, boundedBytes(setting), nil, order.Replace}}, nil
 	case store.DurationSeconds:
