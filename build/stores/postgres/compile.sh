@@ -23,7 +23,7 @@ configure() {
         LDFLAGS="-Wl,-z,relro -Wl,-z,now"
     )
     if [ "$TESTING" = 1 ]; then
-        options+=(--enable-tap-tests --enable-injection-points)
+        options+=(--enable-tap-tests --enable-injection-points --enable-cassert)
     fi
     "$SRC/configure" "${options[@]}"
 }
