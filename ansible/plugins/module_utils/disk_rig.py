@@ -7,7 +7,6 @@ whatever a failed start leaves can be taken down), `fs` (the mount point), and i
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from dataclasses import asdict, dataclass
@@ -174,14 +173,6 @@ class LoopRig(Rig):
             if backing.removesuffix(" (deleted)") == str(self.backing):
                 return f"/dev/{entry.parts[3]}"
         return None
-
-    def device_number(self) -> str:
-        """`major:minor` of the loop device."""
-        device = self.loop_device()
-        if device is None:
-            raise DiskError(f"no loop device over {self.backing}; run playbooks/testbed.yml")
-        number = Path(device).stat().st_rdev
-        return f"{os.major(number)}:{os.minor(number)}"
 
     def is_healthy(self) -> bool:
         """See Rig."""
