@@ -144,7 +144,7 @@ def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
     assert tuned.plan["windows"][0]["start_seconds"] == 1 + 10
     tuning = records.load(next((results / "postgres-burst/small").glob("ct*/01/record.json")))
     assert tuning.plan["windows"] == [] or tuning.plan["windows"][0]["start_seconds"] == 1 + 10 + 9
-    with pytest.raises(EvaluationError, match="frozen"):
+    with pytest.raises(EvaluationError, match="settings are frozen once; plan again"):
         freeze.write(results, frozen)
 
 

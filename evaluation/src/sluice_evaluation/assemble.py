@@ -109,7 +109,10 @@ class _staged:
     def __init__(self, results: Path, planned: dict[str, Any], failed: bool):
         self.destination = results / result_directory(planned, failed)
         if self.destination.exists():
-            raise EvaluationError(f"{self.destination} exists: records are never overwritten")
+            raise EvaluationError(
+                f"{self.destination} exists: records are never overwritten; "
+                "plan again for what is left"
+            )
 
     def __enter__(self) -> tuple[Path, Path]:
         parent = self.destination.parent
@@ -168,7 +171,10 @@ def _timeline_origin(raw: Path) -> float:
     for line in _timeline(raw):
         if line["kind"] == "origin":
             return float(line["epoch_seconds"])
-    raise EvaluationError(f"{raw / 'timeline.jsonl'} has no line of kind origin")
+    raise EvaluationError(
+        f"{raw / 'timeline.jsonl'} has no line of kind origin: the load never began; "
+        "record the run as failed"
+    )
 
 
 def _width_seconds(duration: float) -> int:
@@ -241,7 +247,9 @@ def _fault_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dic
     lines = path.read_text().splitlines() if path.exists() else []
     faults = {fault["name"]: fault for fault in map(json.loads, lines)}
     if missing := [f["name"] for f in planned.get("faults", []) if f["name"] not in faults]:
-        raise EvaluationError(f"these faults were not made: {', '.join(missing)}")
+        raise EvaluationError(
+            f"these faults were not made: {', '.join(missing)}; record the run as failed"
+        )
     events = []
     for name, fault in faults.items():
         seconds = round(fault["epoch_seconds"] - origin, 3)
@@ -314,7 +322,9 @@ def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[
             f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
         )
     if missing := {o["name"] for o in planned["orders"]} - {s["name"] for s in steps}:
-        raise EvaluationError(f"these orders were not given: {', '.join(sorted(missing))}")
+        raise EvaluationError(
+            f"these orders were not given: {', '.join(sorted(missing))}; record the run as failed"
+        )
     return windows + steps
 
 

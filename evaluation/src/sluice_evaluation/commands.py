@@ -77,7 +77,10 @@ def record(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace) -> int:
     """Check every record and measurement; 1 when one is wrong."""
     if not options.results.is_dir():
-        raise EvaluationError(f"{options.results} is not a folder of records")
+        raise EvaluationError(
+            f"{options.results} is not a folder; "
+            "give the one that holds EXPERIMENT/PROFILE/CELL/RUN"
+        )
     found = [
         (path, kind.faults)
         for kind in (records, measurements)

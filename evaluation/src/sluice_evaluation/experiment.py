@@ -59,7 +59,8 @@ class Experiment:
         for stage in self.document["stages"]:
             if stage["name"] == name:
                 return stage
-        raise EvaluationError(f"{self.name} has no stage {name}")
+        known = ", ".join(stage["name"] for stage in self.document["stages"])
+        raise EvaluationError(f"{self.name} has no stage {name}; it has {known}")
 
     def runs(self, profile: str, stage: str) -> int:
         """Runs of each cell."""

@@ -30,7 +30,10 @@ def settings_for(frozen: dict[str, Any], factors: dict[str, Any]) -> dict[str, A
     for choice in frozen["choices"]:
         if all(factors.get(name) == value for name, value in choice["per"].items()):
             return choice["settings"]
-    raise EvaluationError(f"nothing was tuned for {factors}; the frozen file names {frozen['per']}")
+    raise EvaluationError(
+        f"nothing was tuned for {factors}, only per {frozen['per']}: "
+        "the experiment has changed since; tune again in another folder of results"
+    )
 
 
 def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> dict[str, Any]:
@@ -114,5 +117,7 @@ def write(results: Path, frozen: dict[str, Any]) -> Path:
         with path.open("x") as out:
             out.write(json.dumps(frozen, indent=1, ensure_ascii=False) + "\n")
     except FileExistsError as error:
-        raise EvaluationError(f"{path} exists: tuned settings are frozen") from error
+        raise EvaluationError(
+            f"{path} exists: settings are frozen once; plan again for the runs that use them"
+        ) from error
     return path

@@ -345,7 +345,10 @@ def find_run(plan: dict[str, Any], cell: str, run: int) -> dict[str, Any]:
     for planned in plan["runs"]:
         if (planned["cell"], planned["run"]) == (cell, run):
             return planned
-    raise EvaluationError(f"the plan holds no run {run} of cell {cell}")
+    raise EvaluationError(
+        f"the plan holds no run {run} of cell {cell}; "
+        "`cell` and `run` of its `runs` are those it has"
+    )
 
 
 def read(path: Path) -> dict[str, Any]:

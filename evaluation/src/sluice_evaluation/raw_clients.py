@@ -39,7 +39,10 @@ def origin_of(raw: Path, planned: dict[str, Any]) -> float:
     except OSError as error:
         raise EvaluationError(f"{path}: {error}; `sluice-ycsb run --results` writes it") from error
     if not match:
-        raise EvaluationError(f"{path} does not say when the run began")
+        raise EvaluationError(
+            f"{path} does not say when the run began: no sluice.run.start_unix_milliseconds, "
+            "which `sluice-ycsb run --results` writes"
+        )
     return int(match.group(1)) / 1000
 
 
