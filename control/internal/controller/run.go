@@ -15,7 +15,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"sluice.dev/control/internal/election"
@@ -44,7 +43,7 @@ type process struct {
 	elector     election.Elector
 	controller  *Controller
 	page        *page.Page
-	health      *health.Server
+	health      *protocol.Health
 	server      *grpc.Server
 	pageServer  *http.Server
 	// stopping is closed when the servers shut down.
@@ -97,7 +96,7 @@ func (p *process) assembleServers() {
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	outermost := grpc.UnaryInterceptor(audit{p.log, &renewals.Tracker{}}.UnaryServerInterceptor)
 	p.server = grpc.NewServer(append(protocol.ServerOptions(p.credentials), outermost)...)
-	p.health = health.NewServer()
+	p.health = protocol.NewHealth()
 	p.health.SetServingStatus(activeHealth, grpc_health_v1.HealthCheckResponse_NOT_SERVING)
 	grpc_health_v1.RegisterHealthServer(p.server, p.health)
 	sluicev1.RegisterControllerServiceServer(p.server, answers)

@@ -224,10 +224,24 @@ func TestWatchersDoNotHoldUpTheEnd(t *testing.T) {
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
+	health, err := grpc_health_v1.NewHealthClient(r.dial(t, security.RoleViewer, "v")).
+		Watch(inTime(t), &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := health.Recv(); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.stop(); err != nil {
 		t.Errorf("the controller ended with %v", err)
 	}
 	for err == nil {
+		_, err = health.Recv()
+	}
+	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this server stops") {
+		t.Errorf("the watch of its health ended with %v, and so by force", err)
+	}
+	for err = nil; err == nil; {
 		_, err = stream.Recv()
 	}
 	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this controller stops") {
