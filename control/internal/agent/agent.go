@@ -132,7 +132,7 @@ func (a *Agent) assemble() {
 		CertificateExpiry: a.credentials.ExpiresAt,
 	})
 	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
-	a.signals.Store(&policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
+	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	orders := audit{a.logger, exposed, &renewals.Tracker{}}
