@@ -130,6 +130,7 @@ func (a *Agent) assemble() {
 		States:            func() []*stores.State { return a.registry.States() },
 		NodeSignals:       a.nodeSignals,
 		CertificateExpiry: a.credentials.ExpiresAt,
+		RefusedHandshakes: a.credentials.RefusedHandshakes,
 	})
 	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
 	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})

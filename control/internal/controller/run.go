@@ -86,7 +86,7 @@ func (p *process) assemble() error {
 	if p.controller, err = newController(p.config, needs); err != nil {
 		return err
 	}
-	p.controller.metrics.observe(p.controller, p.credentials.ExpiresAt)
+	p.controller.metrics.observe(p.controller, p.credentials)
 	p.assembleServers()
 	return nil
 }

@@ -80,6 +80,7 @@ func node(now time.Time, snapshot store.Snapshot) Source {
 			}
 		},
 		CertificateExpiry: func() time.Time { return time.Unix(1_900_000_000, 0) },
+		RefusedHandshakes: func() uint64 { return 7 },
 	}
 }
 
@@ -147,6 +148,7 @@ func TestMetrics(t *testing.T) {
 		`sluice_leases_restored_total{result="conflict"}`:                                                        1,
 		`sluice_leases_restored_total{result="unavailable"}`:                                                     1,
 		`sluice_certificate_expiry_timestamp_seconds{}`:                                                          1_900_000_000,
+		`sluice_refused_handshakes_total{}`:                                                                      7,
 		`sluice_node_signals_age_seconds{}`:                                                                      0.75,
 		`sluice_node_cpu_used_ratio{}`:                                                                           0.25,
 		`sluice_node_pressure_ratio{resource="io"}`:                                                              0.5,
