@@ -8,9 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -39,6 +37,7 @@ const (
 type process struct {
 	config      Config
 	log         *slog.Logger
+	hangups     <-chan os.Signal
 	credentials *security.Credentials
 	elector     election.Elector
 	controller  *Controller
@@ -51,14 +50,15 @@ type process struct {
 }
 
 // Run is a controller, until its context ends; it then gives up being the active one and returns nil.
-// Leases stay in the stores until they run out or a standby renews them.
-func Run(ctx context.Context, config Config, log *slog.Logger) error {
+// Leases stay in the stores until they run out or a standby renews them. It reads its configuration again at
+// each of the hangups.
+func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os.Signal) error {
 	credentials, err := security.Open(security.Files(config.TLS), config.Cluster, log)
 	if err != nil {
 		return err
 	}
 	defer credentials.Close()
-	p := &process{config: config, log: log, credentials: credentials, stopping: make(chan struct{})}
+	p := &process{config: config, log: log, hangups: hangups, credentials: credentials, stopping: make(chan struct{})}
 	if err := p.assemble(); err != nil {
 		return err
 	}
@@ -153,7 +153,11 @@ func (p *process) serve(ctx context.Context) error {
 	servers.Go(func() { failures <- p.pageServer.ServeTLS(pageListener, "", "") })
 	electing.Go(func() { p.elector.Run(electionCtx) })
 	watcher := newConfigWatcher(p.config, p.log)
-	servers.Go(func() { p.watchConfig(ctx, watcher, failures) })
+	servers.Go(func() {
+		if err := watcher.run(ctx, p.hangups); err != nil {
+			failures <- err
+		}
+	})
 	var failure error
 	servers.Go(func() {
 		select {
@@ -193,16 +197,6 @@ func (p *process) listen(ctx context.Context) (net.Listener, net.Listener, error
 		return nil, nil, errors.Join(fmt.Errorf("page.listen: %w", err), listener.Close())
 	}
 	return listener, pageListener, nil
-}
-
-// watchConfig reads the configuration again when it changes, and at SIGHUP.
-func (p *process) watchConfig(ctx context.Context, watcher *configWatcher, failures chan<- error) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
-	if err := watcher.run(ctx, hangups); err != nil {
-		failures <- err
-	}
 }
 
 func (p *process) afterPeriod() {

@@ -58,7 +58,7 @@ policies:
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, r.config, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- Run(ctx, r.config, slog.New(slog.DiscardHandler), nil) }()
 	r.stop = func() error {
 		cancel()
 		return <-ended
@@ -322,7 +322,7 @@ func TestControllerThatCannotStart(t *testing.T) {
 			wrong := config
 			wrong.TLS = TLS(authority.Files(t, security.RoleController, "c1"))
 			test.change(&wrong)
-			err := Run(inTime(t), wrong, slog.New(slog.DiscardHandler))
+			err := Run(inTime(t), wrong, slog.New(slog.DiscardHandler), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
