@@ -147,6 +147,10 @@ func (p *Page) send(w http.ResponseWriter, text []byte) error {
 	if err := control.Flush(); err != nil {
 		return fmt.Errorf("flushing a stream: %w", err)
 	}
+	// HTTP/2 ends a stream at its deadline, even if nothing is being written then.
+	if err := control.SetWriteDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("ending the bound of a write: %w", err)
+	}
 	return nil
 }
 

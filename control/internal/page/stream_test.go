@@ -244,6 +244,24 @@ func TestCloseEndsStreams(t *testing.T) {
 	eventually(t, "the stream's place is free", func() bool { return len(p.streams) == 0 })
 }
 
+// Nothing is written for longer than a write may take.
+func TestSilentStreamGoesOnOverHTTP2(t *testing.T) {
+	c := newTestCluster(1)
+	p := New(c, c.Now)
+	p.writeTimeout, p.beatInterval = time.Second, 1500*time.Millisecond
+	server := httptest.NewUnstartedServer(p)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	defer p.Close()
+	stream := openStream(t, server, "", "")
+	stream.next()
+	line, err := stream.lines.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, ": ") {
+		t.Errorf("the stream has %q, %v; want a comment", line, err)
+	}
+}
+
 func TestSilentStreamIsKeptAlive(t *testing.T) {
 	c := newTestCluster(1)
 	p := New(c, c.Now)
