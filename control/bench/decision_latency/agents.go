@@ -181,7 +181,7 @@ func (s *simulatedAgents) state(
 	agent.mutex.Unlock()
 	return wire.EncodeNodeSnapshot(wire.NodeSnapshot{
 		Node: nodeName(index), Version: "simulated",
-		Signals: policy.NodeSignals{CPUUsed: 0.3, CPUPressure: 0.1, IOPressure: 0.2, MemoryPressure: 0,
+		Signals: policy.NodeSignals{SampledAt: now, CPUUsed: 0.3, CPUPressure: 0.1, IOPressure: 0.2, MemoryPressure: 0,
 			Devices: []policy.DeviceSignals{{Name: "sda", InFlight: 3, WriteBytesPerSecond: 5e7, Utilisation: 0.6}}},
 		Descriptions: []store.Description{{
 			Store: storeName, Instance: instanceName, StoreVersion: "1", PluginVersion: "1",

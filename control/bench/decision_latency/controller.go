@@ -20,7 +20,7 @@ func runController(ctx context.Context, configFile, profiles string) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if profiles == "" {
-		return controller.Run(ctx, config, log)
+		return controller.Run(ctx, config, log, nil)
 	}
 	file, err := os.Create(filepath.Join(profiles, "cpu.pprof"))
 	if err != nil {
@@ -36,7 +36,7 @@ func runController(ctx context.Context, configFile, profiles string) error {
 		written <- writeHeapProfile(filepath.Join(profiles, "heap.pprof"))
 		stop()
 	})
-	err = controller.Run(running, config, log)
+	err = controller.Run(running, config, log, nil)
 	pprof.StopCPUProfile()
 	return errors.Join(err, file.Close(), <-written)
 }

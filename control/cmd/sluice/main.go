@@ -21,6 +21,9 @@ func main() {
 }
 
 func run() int {
+	// First of all, for until it is taken SIGHUP ends the process.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The second interruption ends the process, should the first one not do.
@@ -35,5 +38,18 @@ func run() int {
 		NewScreen:        tcell.NewScreen,
 		Version:          version.Number(),
 		SystemConfigPath: contexts.SystemPath,
+		Hangups:          hangups,
+		EndAtHangup:      func() { endAtHangup(hangups) },
 	}, os.Args[1:])
+}
+
+// endAtHangup lets SIGHUP end the process again, also if it has come already.
+func endAtHangup(hangups <-chan os.Signal) {
+	signal.Reset(syscall.SIGHUP)
+	select {
+	case <-hangups:
+		// It cannot fail: everybody may signal themselves.
+		_ = syscall.Kill(os.Getpid(), syscall.SIGHUP)
+	default:
+	}
 }

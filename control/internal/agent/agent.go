@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"sluice.dev/control/internal/agent/discovery"
@@ -52,7 +51,7 @@ type Agent struct {
 	metricsListener net.Listener
 	// stopping is closed when no more calls are taken.
 	stopping      chan struct{}
-	health        *health.Server
+	health        *protocol.Health
 	server        *grpc.Server
 	metricsServer *http.Server
 }
@@ -131,15 +130,16 @@ func (a *Agent) assemble() {
 		States:            func() []*stores.State { return a.registry.States() },
 		NodeSignals:       a.nodeSignals,
 		CertificateExpiry: a.credentials.ExpiresAt,
+		RefusedHandshakes: a.credentials.RefusedHandshakes,
 	})
 	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
-	a.signals.Store(&policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
+	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	orders := audit{a.logger, exposed, &renewals.Tracker{}}
 	outermost := grpc.UnaryInterceptor(orders.UnaryServerInterceptor)
 	a.server = grpc.NewServer(append(protocol.ServerOptions(a.credentials), outermost)...)
-	a.health = health.NewServer()
+	a.health = protocol.NewHealth()
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	sluicev1.RegisterAgentServiceServer(a.server, &service{
 		node: a.config.Node, version: version.Number(), now: time.Now,

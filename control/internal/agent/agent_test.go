@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sluice.dev/control/internal/agent"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
 
@@ -63,7 +65,15 @@ func TestNodeSignalsAreSampled(t *testing.T) {
 	if used := snapshot(t, client).GetSignals().GetCpuUsed(); used <= 0 || used > 1 {
 		t.Errorf("%v of the processors used", used)
 	}
-	eventually(t, "a sample", func() bool { return snapshot(t, client).GetSignals().GetCpuUsed() < 1 })
+	var ages []time.Duration
+	eventually(t, "a sample", func() bool {
+		signals := snapshot(t, client).GetSignals()
+		ages = append(ages, signals.GetAge().AsDuration())
+		return signals.GetCpuUsed() < 1
+	})
+	if slices.Max(ages) <= 0 {
+		t.Errorf("the ages of the signals are %v, though time has passed", ages)
+	}
 }
 
 func TestHangingStoreDelaysNoOther(t *testing.T) {
@@ -167,6 +177,29 @@ func TestHealth(t *testing.T) {
 	list, err := health.List(t.Context(), &grpc_health_v1.HealthListRequest{})
 	if err != nil || len(list.GetStatuses()) != 2 {
 		t.Errorf("more is told than that the agent serves: %v, %v", list, err)
+	}
+}
+
+// A probe that watches would else keep the agent from stopping until its time is over.
+func TestHealthWatchesDoNotHoldUpTheEnd(t *testing.T) {
+	n := newNode(t)
+	stop := n.start()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	watch, err := grpc_health_v1.NewHealthClient(n.connection(security.RoleViewer, "probe")).
+		Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	for err == nil {
+		_, err = watch.Recv()
+	}
+	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this server stops") {
+		t.Errorf("the watch ended with %v, and so by force", err)
 	}
 }
 

@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -26,6 +27,10 @@ type Environment struct {
 	Version string
 	// SystemConfigPath is the context file of the host.
 	SystemConfigPath string
+	// Hangups receives SIGHUP, from the start of the process to its end; no service ends at it.
+	Hangups <-chan os.Signal
+	// EndAtHangup lets SIGHUP end the process. It is called for commands that are no services.
+	EndAtHangup func()
 }
 
 // Run runs the command that the arguments name, tells on Stderr how it failed, and returns the exit

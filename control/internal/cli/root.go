@@ -53,6 +53,11 @@ func newRoot(environment Environment) *cobra.Command {
 	addTo(root, groupRun, newAgent(environment), newController(environment))
 	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCompletion(environment),
 		newVersion(environment), newDocs(environment))
+	root.PersistentPreRun = func(command *cobra.Command, _ []string) {
+		if _, isService := command.Annotations[serviceAnnotation]; !isService {
+			environment.EndAtHangup()
+		}
+	}
 	root.SetHelpCommandGroupID(groupSetUp)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetIn(environment.Stdin)

@@ -17,8 +17,8 @@ import (
 
 const agentLong = `Run the agent of this node: it finds the stores, takes a snapshot of each once a period, passes orders on,
 and serves all that over mutual TLS, with metrics for Prometheus. docs/agent.md explains the configuration.
-The log is on the standard error, one JSON object a line. SIGTERM ends it; leases stay in the stores,
-and run out there.`
+The log is on the standard error, one JSON object a line. SIGTERM ends it, SIGHUP changes nothing;
+leases stay in the stores, and run out there.`
 
 func newAgent(environment Environment) *cobra.Command {
 	command := &cobra.Command{
@@ -54,10 +54,13 @@ func newController(environment Environment) *cobra.Command {
 		if err != nil {
 			return store.Invalidf("%w", err).WithHint("docs/controller.md explains the keys.")
 		}
-		return controller.Run(ctx, config, environment.logger(config.Level()))
+		return controller.Run(ctx, config, environment.logger(config.Level()), environment.Hangups)
 	}
 	return service(command, serve, newCheck(environment, "controller", checkController))
 }
+
+// serviceAnnotation marks the commands that service makes.
+const serviceAnnotation = "service"
 
 // service makes a command that runs until its context ends, with commands below it.
 func service(
@@ -66,6 +69,7 @@ func service(
 	var path string
 	command.Flags().StringVar(&path, "config", "", "configuration `FILE`; needed")
 	group(command, members...)
+	command.Annotations = map[string]string{serviceAnnotation: ""}
 	command.RunE = func(command *cobra.Command, arguments []string) error {
 		if len(arguments) > 0 {
 			return unknownCommand(command, arguments[0])

@@ -72,7 +72,8 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.environment = Environment{
-		Stdin: strings.NewReader(""), Now: clitest.Now, Version: "1.2.3",
+		EndAtHangup: func() {},
+		Stdin:       strings.NewReader(""), Now: clitest.Now, Version: "1.2.3",
 		Getenv:           func(name string) string { return w.variables[name] },
 		SystemConfigPath: filepath.Join(w.folder, "system.yaml"),
 		NewScreen:        func() (tcell.Screen, error) { return tcell.NewSimulationScreen("UTF-8"), nil },

@@ -98,6 +98,8 @@ func TestWhatIsNotFreshIsStopped(t *testing.T) {
 		spoil  func(*world)
 		reason string
 	}{
+		{"old signals of the node", nil, func(w *world) { w.agents["n1"].signalsAge = 4001 * time.Millisecond },
+			"the signals of node n1 are 4.001s old, more than 4s, though its agent answers"},
 		{"old snapshot", nil, func(w *world) { w.agents["n1"].instances["main"].age = 3001 * time.Millisecond },
 			"the snapshot is 3.001s old, more than 3s, though the agent of node n1 answers"},
 		{"store that is gone", nil, func(w *world) {
@@ -331,8 +333,9 @@ func TestNothingIsEverWrittenOnStaleState(t *testing.T) {
 				agent.failure = errGone
 			}
 			agent.instances["main"].age = time.Duration(rapid.Int64Range(0, int64(2*stale)).Draw(rt, "age"))
+			agent.signalsAge = time.Duration(rapid.Int64Range(0, int64(2*stale)).Draw(rt, "age of the signals"))
 			w.clock.advance(time.Duration(rapid.Int64Range(0, int64(5*time.Second)).Draw(rt, "pause")))
-			fresh := agent.failure == nil && agent.instances["main"].age <= stale
+			fresh := agent.failure == nil && agent.instances["main"].age <= stale && agent.signalsAge <= stale+time.Second
 			for _, decision := range w.step() {
 				if decision.GetNode() != "n1" {
 					continue

@@ -69,8 +69,10 @@ type memoryAgent struct {
 	failure    error
 	// beforeAnswer is called for each request, with the lock not held.
 	beforeAnswer func(context.Context)
-	asked        int
-	isClosed     bool
+	// signalsAge is that of the node's signals.
+	signalsAge time.Duration
+	asked      int
+	isClosed   bool
 	// failWrites loses orders for leases.
 	failWrites bool
 	// steered receives each exchange that is begun; without it there are none, as with an older agent.
@@ -125,7 +127,10 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	now := a.clock.now()
-	snapshot := wire.NodeSnapshot{Node: a.node, Version: "test", Signals: policy.NodeSignals{CPUUsed: 0.5}}
+	snapshot := wire.NodeSnapshot{
+		Node: a.node, Version: "test",
+		Signals: policy.NodeSignals{SampledAt: now.Add(-a.signalsAge), CPUUsed: 0.5},
+	}
 	for name, instance := range a.instances {
 		if !instance.isSilent {
 			snapshot.Descriptions = append(snapshot.Descriptions, store.Description{

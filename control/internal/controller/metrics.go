@@ -5,6 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"sluice.dev/control/internal/security"
 )
 
 // metrics counts what a controller does.
@@ -64,7 +66,7 @@ func newMetrics() *metrics {
 }
 
 // observe adds gauges of the state of a controller, read when they are asked for.
-func (m *metrics) observe(c *Controller, certificateExpiry func() time.Time) {
+func (m *metrics) observe(c *Controller, credentials *security.Credentials) {
 	gauge := func(name, help string, value func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 	}
@@ -83,7 +85,10 @@ func (m *metrics) observe(c *Controller, certificateExpiry func() time.Time) {
 	gauge("sluice_controller_policies_paused", "Policies that are paused.",
 		func() float64 { return float64(c.countPaused()) })
 	gauge("sluice_controller_certificate_expiry_timestamp_seconds", "When the certificate in use expires.",
-		func() float64 { return float64(certificateExpiry().Unix()) })
+		func() float64 { return float64(credentials.ExpiresAt().Unix()) })
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "sluice_controller_refused_handshakes_total", Help: "TLS handshakes that were refused.",
+	}, func() float64 { return float64(credentials.RefusedHandshakes()) }))
 }
 
 func number(condition bool) float64 {

@@ -8,14 +8,11 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"sluice.dev/control/internal/election"
@@ -40,11 +37,12 @@ const (
 type process struct {
 	config      Config
 	log         *slog.Logger
+	hangups     <-chan os.Signal
 	credentials *security.Credentials
 	elector     election.Elector
 	controller  *Controller
 	page        *page.Page
-	health      *health.Server
+	health      *protocol.Health
 	server      *grpc.Server
 	pageServer  *http.Server
 	// stopping is closed when the servers shut down.
@@ -52,14 +50,15 @@ type process struct {
 }
 
 // Run is a controller, until its context ends; it then gives up being the active one and returns nil.
-// Leases stay in the stores until they run out or a standby renews them.
-func Run(ctx context.Context, config Config, log *slog.Logger) error {
+// Leases stay in the stores until they run out or a standby renews them. It reads its configuration again at
+// each of the hangups.
+func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os.Signal) error {
 	credentials, err := security.Open(security.Files(config.TLS), config.Cluster, log)
 	if err != nil {
 		return err
 	}
 	defer credentials.Close()
-	p := &process{config: config, log: log, credentials: credentials, stopping: make(chan struct{})}
+	p := &process{config: config, log: log, hangups: hangups, credentials: credentials, stopping: make(chan struct{})}
 	if err := p.assemble(); err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (p *process) assemble() error {
 	if p.controller, err = newController(p.config, needs); err != nil {
 		return err
 	}
-	p.controller.metrics.observe(p.controller, p.credentials.ExpiresAt)
+	p.controller.metrics.observe(p.controller, p.credentials)
 	p.assembleServers()
 	return nil
 }
@@ -97,7 +96,7 @@ func (p *process) assembleServers() {
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	outermost := grpc.UnaryInterceptor(audit{p.log, &renewals.Tracker{}}.UnaryServerInterceptor)
 	p.server = grpc.NewServer(append(protocol.ServerOptions(p.credentials), outermost)...)
-	p.health = health.NewServer()
+	p.health = protocol.NewHealth()
 	p.health.SetServingStatus(activeHealth, grpc_health_v1.HealthCheckResponse_NOT_SERVING)
 	grpc_health_v1.RegisterHealthServer(p.server, p.health)
 	sluicev1.RegisterControllerServiceServer(p.server, answers)
@@ -154,7 +153,11 @@ func (p *process) serve(ctx context.Context) error {
 	servers.Go(func() { failures <- p.pageServer.ServeTLS(pageListener, "", "") })
 	electing.Go(func() { p.elector.Run(electionCtx) })
 	watcher := newConfigWatcher(p.config, p.log)
-	servers.Go(func() { p.watchConfig(ctx, watcher, failures) })
+	servers.Go(func() {
+		if err := watcher.run(ctx, p.hangups); err != nil {
+			failures <- err
+		}
+	})
 	var failure error
 	servers.Go(func() {
 		select {
@@ -194,16 +197,6 @@ func (p *process) listen(ctx context.Context) (net.Listener, net.Listener, error
 		return nil, nil, errors.Join(fmt.Errorf("page.listen: %w", err), listener.Close())
 	}
 	return listener, pageListener, nil
-}
-
-// watchConfig reads the configuration again when it changes, and at SIGHUP.
-func (p *process) watchConfig(ctx context.Context, watcher *configWatcher, failures chan<- error) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
-	if err := watcher.run(ctx, hangups); err != nil {
-		failures <- err
-	}
 }
 
 func (p *process) afterPeriod() {

@@ -58,7 +58,7 @@ policies:
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, r.config, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- Run(ctx, r.config, slog.New(slog.DiscardHandler), nil) }()
 	r.stop = func() error {
 		cancel()
 		return <-ended
@@ -199,6 +199,7 @@ func TestRunningController(t *testing.T) {
 		for _, want := range []string{
 			"sluice_controller_active 1", "sluice_controller_agents 1", "sluice_controller_agents_answering 0",
 			`sluice_controller_decisions_total{policy="p",verdict="stop"}`, "sluice_controller_period_duration_seconds_count",
+			"sluice_controller_refused_handshakes_total 0",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the metrics have no %s", want)
@@ -224,10 +225,24 @@ func TestWatchersDoNotHoldUpTheEnd(t *testing.T) {
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}
+	health, err := grpc_health_v1.NewHealthClient(r.dial(t, security.RoleViewer, "v")).
+		Watch(inTime(t), &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := health.Recv(); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.stop(); err != nil {
 		t.Errorf("the controller ended with %v", err)
 	}
 	for err == nil {
+		_, err = health.Recv()
+	}
+	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this server stops") {
+		t.Errorf("the watch of its health ended with %v, and so by force", err)
+	}
+	for err = nil; err == nil; {
 		_, err = stream.Recv()
 	}
 	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this controller stops") {
@@ -307,7 +322,7 @@ func TestControllerThatCannotStart(t *testing.T) {
 			wrong := config
 			wrong.TLS = TLS(authority.Files(t, security.RoleController, "c1"))
 			test.change(&wrong)
-			err := Run(inTime(t), wrong, slog.New(slog.DiscardHandler))
+			err := Run(inTime(t), wrong, slog.New(slog.DiscardHandler), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}

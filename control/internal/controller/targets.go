@@ -126,7 +126,8 @@ func (p *activePolicy) target(
 		Snapshot:    instance.Snapshot,
 		NodeSignals: state.latest.snapshot.Signals,
 	}
-	target.Missing = whyNotFresh(node, state, target.Age, stale, instance.Problem)
+	target.NodeSignalsAge = now.Sub(target.NodeSignals.SampledAt)
+	target.Missing = whyNotFresh(node, state, target, stale, instance.Problem)
 	if target.Missing == "" && target.Description.Store == "" {
 		// Its agent has found it, and so gives its age from then on.
 		target.Missing = "the store has not answered yet: " + instance.Problem
@@ -136,18 +137,26 @@ func (p *activePolicy) target(
 	return target
 }
 
-// whyNotFresh is empty for a snapshot that may be acted on.
-func whyNotFresh(node *node, state *nodeState, age, stale time.Duration, problem string) string {
+// signalsPeriod is how often agents sample the signals of their nodes, whatever the period of the controller:
+// they are older than a snapshot by up to that.
+const signalsPeriod = time.Second
+
+// whyNotFresh is empty for a target whose snapshot and node signals may be acted on.
+func whyNotFresh(node *node, state *nodeState, target policy.Target, stale time.Duration, problem string) string {
+	age, signalsAge := target.Age.Round(time.Millisecond), target.NodeSignalsAge.Round(time.Millisecond)
 	switch {
 	case state.problem != "":
 		return state.problem
-	case age <= stale:
-		return ""
-	case problem != "":
-		return fmt.Sprintf("the snapshot is %v old, more than %v: %s", age.Round(time.Millisecond), stale, problem)
-	default:
+	case target.Age > stale && problem != "":
+		return fmt.Sprintf("the snapshot is %v old, more than %v: %s", age, stale, problem)
+	case target.Age > stale:
 		return fmt.Sprintf("the snapshot is %v old, more than %v, though the agent of node %s answers",
-			age.Round(time.Millisecond), stale, node.agent.Node)
+			age, stale, node.agent.Node)
+	case target.NodeSignalsAge > stale+signalsPeriod:
+		return fmt.Sprintf("the signals of node %s are %v old, more than %v, though its agent answers",
+			node.agent.Node, signalsAge, stale+signalsPeriod)
+	default:
+		return ""
 	}
 }
 

@@ -48,6 +48,7 @@ func (s *Sampler) Sample() policy.NodeSignals {
 // read takes new readings; it compares them with the last ones unless elapsed is 0.
 func (s *Sampler) read(elapsed time.Duration) {
 	s.signals = policy.NodeSignals{
+		SampledAt:      s.sampledAt,
 		CPUUsed:        s.readCPU(elapsed),
 		CPUPressure:    s.readPressure("cpu"),
 		IOPressure:     s.readPressure("io"),

@@ -74,7 +74,8 @@ func TestSampleOfACompleteTree(t *testing.T) {
 		diskLine("sda1", "3000", "6000", "4000", "8000"))
 	got := proc.sampleAfter(sampler, 2*time.Second)
 	want := policy.NodeSignals{
-		CPUUsed: 0.25, CPUPressure: 0.25, IOPressure: 0.505, MemoryPressure: 0,
+		SampledAt: proc.clock(),
+		CPUUsed:   0.25, CPUPressure: 0.25, IOPressure: 0.505, MemoryPressure: 0,
 		Devices: []policy.DeviceSignals{
 			{Name: "sda", InFlight: 2, ReadBytesPerSecond: 512000, WriteBytesPerSecond: 1024000, Utilisation: 0.5},
 			{Name: "sdb"},
@@ -86,20 +87,24 @@ func TestSampleOfACompleteTree(t *testing.T) {
 }
 
 func TestSampleOfAnEmptyTree(t *testing.T) {
-	unknown := policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1}
+	unknown := func(at time.Time) policy.NodeSignals {
+		return policy.NodeSignals{SampledAt: at, CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1}
+	}
 	proc := newProcTree(t)
 	for name, path := range map[string]string{
 		"no files": proc.path, "no folder": filepath.Join(proc.path, "missing"),
 	} {
 		sampler := New(path, proc.clock)
-		if got := proc.sampleAfter(sampler, time.Second); !reflect.DeepEqual(got, unknown) {
-			t.Errorf("%s: got %+v, want %+v", name, got, unknown)
+		if got := proc.sampleAfter(sampler, time.Second); !reflect.DeepEqual(got, unknown(proc.clock())) {
+			t.Errorf("%s: got %+v, want %+v", name, got, unknown(proc.clock()))
 		}
 	}
 }
 
 func TestSampleOfFilesThatAreUnreadable(t *testing.T) {
-	unknown := policy.NodeSignals{CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1}
+	unknown := func(at time.Time) policy.NodeSignals {
+		return policy.NodeSignals{SampledAt: at, CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1}
+	}
 	proc := newProcTree(t)
 	proc.write("stat", "cpu many\n")
 	proc.write("diskstats", "8 0 sda lots\n")
@@ -107,8 +112,8 @@ func TestSampleOfFilesThatAreUnreadable(t *testing.T) {
 	proc.write("pressure/io", "some avg10=\n")
 	proc.write("pressure/memory", "full avg10=1.00 avg60=1.00 avg300=1.00 total=1\n")
 	sampler := New(proc.path, proc.clock)
-	if got := proc.sampleAfter(sampler, time.Second); !reflect.DeepEqual(got, unknown) {
-		t.Errorf("got %+v, want %+v", got, unknown)
+	if got := proc.sampleAfter(sampler, time.Second); !reflect.DeepEqual(got, unknown(proc.clock())) {
+		t.Errorf("got %+v, want %+v", got, unknown(proc.clock()))
 	}
 }
 

@@ -51,6 +51,8 @@ func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-p.streams }()
 	default:
 		w.Header().Set("Retry-After", "10")
+		// One that is kept would take the place of another client, such as one that reads the metrics.
+		w.Header().Set("Connection", "close")
 		refuse(w, http.StatusServiceUnavailable,
 			fmt.Sprintf("%d streams are open, which is the bound; close other windows of this page", cap(p.streams)))
 		return
@@ -144,6 +146,10 @@ func (p *Page) send(w http.ResponseWriter, text []byte) error {
 	}
 	if err := control.Flush(); err != nil {
 		return fmt.Errorf("flushing a stream: %w", err)
+	}
+	// HTTP/2 ends a stream at its deadline, even if nothing is being written then.
+	if err := control.SetWriteDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("ending the bound of a write: %w", err)
 	}
 	return nil
 }

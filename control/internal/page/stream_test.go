@@ -195,8 +195,9 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	response := ask(p, http.MethodGet, "/api/events")
 	text, _ := io.ReadAll(response.Body)
-	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-		t.Errorf("%s, Retry-After %q: %s", response.Status, response.Header.Get("Retry-After"), text)
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
+		response.Header.Get("Connection") != "close" {
+		t.Errorf("%s, %v: %s", response.Status, response.Header, text)
 	}
 	if want := fmt.Sprintf("%d streams are open", maxStreams); !strings.Contains(string(text), want) {
 		t.Errorf("%s, want %q", text, want)
@@ -241,6 +242,24 @@ func TestCloseEndsStreams(t *testing.T) {
 		t.Errorf("reading gives %v, want the end", err)
 	}
 	eventually(t, "the stream's place is free", func() bool { return len(p.streams) == 0 })
+}
+
+// Nothing is written for longer than a write may take.
+func TestSilentStreamGoesOnOverHTTP2(t *testing.T) {
+	c := newTestCluster(1)
+	p := New(c, c.Now)
+	p.writeTimeout, p.beatInterval = time.Second, 1500*time.Millisecond
+	server := httptest.NewUnstartedServer(p)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	defer p.Close()
+	stream := openStream(t, server, "", "")
+	stream.next()
+	line, err := stream.lines.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, ": ") {
+		t.Errorf("the stream has %q, %v; want a comment", line, err)
+	}
 }
 
 func TestSilentStreamIsKeptAlive(t *testing.T) {

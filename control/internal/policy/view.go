@@ -46,12 +46,15 @@ type Target struct {
 	Description store.Description
 	Snapshot    store.Snapshot
 	NodeSignals NodeSignals
+	// NodeSignalsAge is that of NodeSignals; a target that is fresh has signals that may be acted on.
+	NodeSignalsAge time.Duration
 	// Lease is the policy's own lease on this target's pace, nil if there is none.
 	Lease *store.Lease
 }
 
 // NodeSignals is the state of a node.
 type NodeSignals struct {
+	SampledAt time.Time
 	// CPUUsed is an exponential moving average, 0 to 1, over all processors.
 	CPUUsed float64
 	// CPUPressure, IOPressure and MemoryPressure are the shares of the last 10 s in which some task

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"crypto/tls"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -14,6 +15,8 @@ import (
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
 )
 
 // probe dials as a program does that knows nothing of Sluice, with these certificates.
@@ -82,5 +85,56 @@ func TestHealthIsOfNoVersion(t *testing.T) {
 	}
 	if status.Code(err) != codes.Unimplemented {
 		t.Errorf("watch: %v", err)
+	}
+}
+
+// Nothing ends the server here but that its streams have ended.
+func TestHealthWatchesEndWithTheServer(t *testing.T) {
+	authority := securitytest.NewAuthority(t, cluster)
+	listener, err := protocol.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, health := grpc.NewServer(protocol.ServerOptions(authority.Open(t, security.RoleAgent, "n1"))...), protocol.NewHealth()
+	grpc_health_v1.RegisterHealthServer(server, health)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	health.SetServingStatus("active", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+
+	client := probe(t, listener.Addr().String(), certificate(t, authority, authority.RequestFor(security.RoleViewer, "probe")))
+	watches := make(map[string]grpc_health_v1.Health_WatchClient)
+	for name, want := range map[string]grpc_health_v1.HealthCheckResponse_ServingStatus{
+		"": grpc_health_v1.HealthCheckResponse_SERVING, "active": grpc_health_v1.HealthCheckResponse_NOT_SERVING,
+		"unknown": grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN,
+	} {
+		watches[name], err = client.Watch(bounded(t), &grpc_health_v1.HealthCheckRequest{Service: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := watches[name].Recv(); err != nil || answer.GetStatus() != want {
+			t.Fatalf("the health of %q is %v, %v; want %s", name, answer, err, want)
+		}
+	}
+	health.Shutdown()
+	server.GracefulStop()
+	for name, watch := range watches {
+		last, err := lastOf(watch)
+		if err := wire.Error(err); store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "this server stops") {
+			t.Errorf("the watch of %q ended with %v", name, err)
+		}
+		if name != "active" && last.GetStatus() != grpc_health_v1.HealthCheckResponse_NOT_SERVING {
+			t.Errorf("the last that was heard of %q is %v", name, last)
+		}
+	}
+}
+
+// lastOf reads a watch to its end; the message is nil if there was none.
+func lastOf(watch grpc_health_v1.Health_WatchClient) (last *grpc_health_v1.HealthCheckResponse, err error) {
+	for {
+		message, err := watch.Recv()
+		if err != nil {
+			return last, err
+		}
+		last = message
 	}
 }

@@ -29,9 +29,11 @@ type Credentials struct {
 	files   Files
 	cluster string
 	logger  *slog.Logger
-	current atomic.Pointer[material]
-	stop    context.CancelFunc
-	stopped chan struct{}
+	// refusals are those of all servers of the process.
+	refusals *refusals
+	current  atomic.Pointer[material]
+	stop     context.CancelFunc
+	stopped  chan struct{}
 }
 
 // Open loads the files, whose certificate must be one of the cluster and hold at present, and watches
@@ -48,7 +50,7 @@ func Open(files Files, clusterName string, logger *slog.Logger) (*Credentials, e
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	opened := &Credentials{
-		files: files, cluster: clusterName, logger: logger,
+		files: files, cluster: clusterName, logger: logger, refusals: &refusals{logger: logger, now: time.Now},
 		stop: cancel, stopped: make(chan struct{}),
 	}
 	opened.current.Store(loaded)

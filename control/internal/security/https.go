@@ -3,7 +3,7 @@ package security
 import (
 	"context"
 	"crypto/tls"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -36,7 +36,7 @@ func (c *Credentials) HTTPServer(handler http.Handler, requireClientCertificates
 		ReadHeaderTimeout: httpHeaderTimeout,
 		IdleTimeout:       httpIdleTimeout,
 		MaxHeaderBytes:    maxHTTPHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(c.logger.Handler(), slog.LevelWarn),
+		ErrorLog:          log.New(httpErrors{c.refusals}, "", 0),
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, acceptedAt{}, time.Now())
 		},

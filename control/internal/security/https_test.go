@@ -90,6 +90,8 @@ func TestHTTPSRefusesClients(t *testing.T) {
 			}
 		})
 	}
+	refused := uint64(1 + 2*len(badRequests()))
+	waitFor(t, "the refusals to be counted", func() bool { return controller.RefusedHandshakes() >= refused })
 }
 
 func TestHTTPSRefusesCertificatesThatExpireLater(t *testing.T) {

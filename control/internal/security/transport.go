@@ -13,13 +13,13 @@ import (
 
 // ServerTransport makes gRPC servers ask for a certificate of the cluster, and refuse whoever has none.
 func (c *Credentials) ServerTransport() credentials.TransportCredentials {
-	return &transport{credentials.NewTLS(c.serverConfig(tls.RequireAndVerifyClientCert)), c.logger}
+	return &transport{credentials.NewTLS(c.serverConfig(tls.RequireAndVerifyClientCert)), c.logger, c.refusals}
 }
 
 // ClientTransport makes gRPC clients talk to a server of the role alone, and of the name unless that is
 // empty. An agent must be asked for by name: an order is for one node.
 func (c *Credentials) ClientTransport(role Role, name string) credentials.TransportCredentials {
-	return &transport{credentials.NewTLS(c.ClientConfig(role, name)), c.logger}
+	return &transport{credentials.NewTLS(c.ClientConfig(role, name)), c.logger, c.refusals}
 }
 
 // serverConfig takes certificate and authorities anew for each handshake. There are no session tickets:
@@ -100,13 +100,14 @@ func (c *Credentials) verifyServer(state tls.ConnectionState, role Role, name st
 // closes connections when the peer's certificate expires.
 type transport struct {
 	credentials.TransportCredentials
-	logger *slog.Logger
+	logger   *slog.Logger
+	refusals *refusals
 }
 
 func (t *transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := t.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
-		t.logger.Warn("connection refused", "peer", raw.RemoteAddr().String(), "error", err)
+		t.refusals.log("connection refused", "peer", raw.RemoteAddr().String(), "error", err)
 		return nil, nil, err
 	}
 	return t.untilExpiry(conn, info), info, nil
@@ -123,7 +124,7 @@ func (t *transport) ClientHandshake(
 }
 
 func (t *transport) Clone() credentials.TransportCredentials {
-	return &transport{t.TransportCredentials.Clone(), t.logger}
+	return &transport{t.TransportCredentials.Clone(), t.logger, t.refusals}
 }
 
 func (t *transport) untilExpiry(conn net.Conn, info credentials.AuthInfo) net.Conn {

@@ -148,7 +148,8 @@ func TestFromContextRefuses(t *testing.T) {
 
 func TestServerRefusesClients(t *testing.T) {
 	authority := securitytest.NewAuthority(t, cluster)
-	server := serverOf(authority.Open(t, security.RoleAgent, "n1").ServerTransport())
+	agent := authority.Open(t, security.RoleAgent, "n1")
+	server := serverOf(agent.ServerTransport())
 	config := func(pairs ...tls.Certificate) *tls.Config {
 		return &tls.Config{Certificates: pairs, InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 	}
@@ -187,6 +188,9 @@ func TestServerRefusesClients(t *testing.T) {
 		})
 		requireMessage(t, atServer.err, "does not look like a TLS handshake")
 	})
+	if want := uint64(len(badRequests()) + len(tests) + 1); agent.RefusedHandshakes() != want {
+		t.Errorf("%d handshakes were counted as refused, want %d", agent.RefusedHandshakes(), want)
+	}
 }
 
 func TestClientRefusesServers(t *testing.T) {

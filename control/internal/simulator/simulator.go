@@ -223,6 +223,7 @@ func (r *run) target(now time.Duration) policy.Target {
 	target := policy.Target{
 		Ref:  policy.Ref{Node: "node1", Store: "simulated", Instance: "main"},
 		Kind: kind, Age: now - r.last.takenAt, Snapshot: r.last.snapshot, NodeSignals: r.last.signals,
+		NodeSignalsAge: now - r.last.takenAt,
 		Description: store.Description{Store: "simulated", Instance: "main", Capabilities: []store.Capability{{
 			Kind: kind, CanStart: true,
 			Settings: []store.SettingName{store.RateBytesPerSecond, store.Hold, store.Full, store.Stock},

@@ -165,15 +165,18 @@ func instances(node string, now time.Time) *rapid.Generator[wire.InstanceSnapsho
 	})
 }
 
-var signals = rapid.Custom(func(t *rapid.T) policy.NodeSignals {
-	return policy.NodeSignals{
-		CPUUsed:        shares.Draw(t, "cpu"),
-		CPUPressure:    optionalShares.Draw(t, "cpu pressure"),
-		IOPressure:     optionalShares.Draw(t, "io pressure"),
-		MemoryPressure: optionalShares.Draw(t, "memory pressure"),
-		Devices:        listOf(devices).Draw(t, "devices"),
-	}
-})
+func signals(now time.Time) *rapid.Generator[policy.NodeSignals] {
+	return rapid.Custom(func(t *rapid.T) policy.NodeSignals {
+		return policy.NodeSignals{
+			SampledAt:      now.Add(-durations.Draw(t, "age of the signals")),
+			CPUUsed:        shares.Draw(t, "cpu"),
+			CPUPressure:    optionalShares.Draw(t, "cpu pressure"),
+			IOPressure:     optionalShares.Draw(t, "io pressure"),
+			MemoryPressure: optionalShares.Draw(t, "memory pressure"),
+			Devices:        listOf(devices).Draw(t, "devices"),
+		}
+	})
+}
 
 var devices = rapid.Custom(func(t *rapid.T) policy.DeviceSignals {
 	return policy.DeviceSignals{

@@ -3,6 +3,8 @@ package wire
 import (
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/store"
@@ -23,7 +25,7 @@ func EncodeNodeSnapshot(snapshot NodeSnapshot, now time.Time) *sluicev1.GetSnaps
 	return &sluicev1.GetSnapshotResponse{
 		Node:         snapshot.Node,
 		Version:      snapshot.Version,
-		Signals:      EncodeNodeSignals(snapshot.Signals),
+		Signals:      EncodeNodeSignals(snapshot.Signals, now),
 		Descriptions: encodeList(snapshot.Descriptions, EncodeDescription),
 		Snapshots: encodeList(snapshot.Instances, func(instance InstanceSnapshot) *sluicev1.Snapshot {
 			return EncodeSnapshot(instance, now)
@@ -49,7 +51,7 @@ func DecodeNodeSnapshot(
 		return NodeSnapshot{}, read.err
 	}
 	var err error
-	if snapshot.Signals, err = DecodeNodeSignals(message.GetSignals()); err != nil {
+	if snapshot.Signals, err = DecodeNodeSignals(message.GetSignals(), asked); err != nil {
 		return NodeSnapshot{}, err
 	}
 	snapshot.Descriptions, err = decodeList("description", message.GetDescriptions(), maxInstances, DecodeDescription)
@@ -66,26 +68,29 @@ func DecodeNodeSnapshot(
 	return snapshot, nil
 }
 
-// EncodeNodeSignals gives the signals of a node as a message.
-func EncodeNodeSignals(signals policy.NodeSignals) *sluicev1.NodeSignals {
+// EncodeNodeSignals gives the signals of a node as a message that is sent now, as EncodeSnapshot does.
+func EncodeNodeSignals(signals policy.NodeSignals, now time.Time) *sluicev1.NodeSignals {
 	return &sluicev1.NodeSignals{
 		CpuUsed:        signals.CPUUsed,
 		CpuPressure:    encodeOptionalShare(signals.CPUPressure),
 		IoPressure:     encodeOptionalShare(signals.IOPressure),
 		MemoryPressure: encodeOptionalShare(signals.MemoryPressure),
 		Devices:        encodeList(signals.Devices, encodeDevice),
+		Age:            durationpb.New(max(0, now.Sub(signals.SampledAt))),
 	}
 }
 
 // DecodeNodeSignals reads the signals of a node, which must be there: none at all would pass for an
-// idle node.
-func DecodeNodeSignals(message *sluicev1.NodeSignals) (policy.NodeSignals, error) {
+// idle node. asked is as in DecodeSnapshot. An agent before protocol 1.2 tells no age: its signals then are
+// taken for as old as its answer, and the ages of its snapshots alone say what is stale.
+func DecodeNodeSignals(message *sluicev1.NodeSignals, asked time.Time) (policy.NodeSignals, error) {
 	var read fields
 	if message == nil {
 		read.fail("signals are missing")
 		return policy.NodeSignals{}, read.err
 	}
 	signals := policy.NodeSignals{
+		SampledAt:      asked.Add(-read.optionalDuration("age", message.GetAge(), 0)),
 		CPUUsed:        read.share("cpu_used", message.GetCpuUsed()),
 		CPUPressure:    read.optionalShare("cpu_pressure", message.CpuPressure),
 		IOPressure:     read.optionalShare("io_pressure", message.IoPressure),

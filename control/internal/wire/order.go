@@ -24,6 +24,11 @@ func EncodeSetting(setting store.Setting) *sluicev1.Setting {
 // DecodeSetting reads the setting of an order. A number that is missing is refused, even where 0 would
 // do: it may be an order of another meaning.
 func DecodeSetting(message *sluicev1.Setting) (store.Setting, error) {
+	var read fields
+	// What is wrong with a setting is told with its name.
+	if read.text("setting.name", message.GetName(), maxNameBytes); read.err != nil {
+		return store.Setting{}, read.err
+	}
 	setting := plainSetting(message)
 	_, hasNumber := message.GetValue().(*sluicev1.Setting_Number)
 	if setting.Name.HasNumber() && !hasNumber {

@@ -148,6 +148,7 @@ func TestNodeSnapshotRefuses(t *testing.T) {
 		"cpu over 1":      {func(r *report) { r.Signals.CpuUsed = 1.5 }, "cpu_used is 1.5"},
 		"cpu NaN":         {func(r *report) { r.Signals.CpuUsed = math.NaN() }, "cpu_used is NaN"},
 		"pressure":        {func(r *report) { p := -0.1; r.Signals.IoPressure = &p }, "io_pressure is -0.1"},
+		"age of signals":  {func(r *report) { r.Signals.Age = durationpb.New(-1) }, "age is -1ns"},
 		"device":          {func(r *report) { r.Signals.Devices[0].InFlight = math.Inf(1) }, "device 1: in_flight is +Inf"},
 		"description":     {func(r *report) { r.Descriptions[0].MaxTimeToLive = nil }, "max_time_to_live is missing"},
 		"capability":      {func(r *report) { r.Descriptions[0].Capabilities[0].Kind = 0 }, "capability 1: kind is missing"},

@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -60,7 +62,7 @@ func TestNodeSnapshotRoundTrip(t *testing.T) {
 		want := wire.NodeSnapshot{
 			Node:         "n1",
 			Version:      texts.Draw(t, "version"),
-			Signals:      signals.Draw(t, "signals"),
+			Signals:      signals(now).Draw(t, "signals"),
 			Descriptions: listOf(descriptions).Draw(t, "descriptions"),
 			Instances:    listOf(instances("n1", now)).Draw(t, "instances"),
 		}
@@ -98,5 +100,22 @@ func TestSnapshotKeepsItsAge(t *testing.T) {
 	}
 	if age := controllerAsked.Sub(got.Snapshot.TakenAt); age != 3*time.Second {
 		t.Errorf("the age is %v, was 3s", age)
+	}
+	signals, err := wire.DecodeNodeSignals(
+		overTheNetwork(t, wire.EncodeNodeSignals(policy.NodeSignals{SampledAt: taken}, agentNow)), controllerAsked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if age := controllerAsked.Sub(signals.SampledAt); age != 3*time.Second {
+		t.Errorf("the age of the signals is %v, was 3s", age)
+	}
+}
+
+// An agent before protocol 1.2 goes on to be read.
+func TestSignalsWithoutAnAgeAreOfTheAnswer(t *testing.T) {
+	asked := time.Now()
+	got, err := wire.DecodeNodeSignals(&sluicev1.NodeSignals{CpuUsed: 0.5}, asked)
+	if err != nil || !got.SampledAt.Equal(asked) {
+		t.Errorf("the signals are %+v, %v", got, err)
 	}
 }

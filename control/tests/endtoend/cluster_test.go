@@ -89,13 +89,20 @@ func (c *cluster) startController(name string, rate int, extra string) *controll
 // startControllerOf starts the controller of a program, which may be one of another version.
 func (c *cluster) startControllerOf(program, name string, rate int, extra string) *controller {
 	c.t.Helper()
+	made := c.prepareController(name, rate, extra)
+	c.run(made, program)
+	return made
+}
+
+// prepareController makes a controller that has a configuration, and is not started.
+func (c *cluster) prepareController(name string, rate int, extra string) *controller {
+	c.t.Helper()
 	made := &controller{
 		name: name, address: process.FreeAddress(c.t), page: process.FreeAddress(c.t),
 		config: writeFile(c.t, "controller.yaml", ""),
 		files:  c.authority.Files(c.t, security.RoleController, name),
 	}
 	c.configure(made, rate, extra)
-	c.run(made, program)
 	return made
 }
 

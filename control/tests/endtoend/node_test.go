@@ -70,8 +70,14 @@ func (n *node) startAgent() {
 // startAgentOf starts the agent of a program, which may be one of another version.
 func (n *node) startAgentOf(program string) {
 	n.t.Helper()
+	n.agent = process.Start(n.t, program, "agent", "--config", n.writeAgentConfig())
+}
+
+// writeAgentConfig writes the configuration of the node's agent, and gives its path.
+func (n *node) writeAgentConfig() string {
+	n.t.Helper()
 	files := n.authority.Files(n.t, security.RoleAgent, n.name)
-	config := writeFile(n.t, "agent.yaml", fmt.Sprintf(`cluster: %s
+	return writeFile(n.t, "agent.yaml", fmt.Sprintf(`cluster: %s
 node: %s
 listen: %q
 metrics_listen: %q
@@ -79,7 +85,6 @@ tls: {certificate_file: %s, key_file: %s, ca_file: %s}
 socket_directory: %s
 snapshot_period_seconds: 0.2
 `, clusterName, n.name, n.agentAt, process.FreeAddress(n.t), files.CertificateFile, files.KeyFile, files.CAFile, n.sockets))
-	n.agent = process.Start(n.t, program, "agent", "--config", config)
 }
 
 // errNoLease says that the store is at its own pace.

@@ -96,6 +96,12 @@ func (p *Process) Hangup() { p.signal(syscall.SIGHUP) }
 // Output is what the process has written so far.
 func (p *Process) Output() string { return p.output.String() }
 
+// ExitCode waits for the end of the process. It is -1 if a signal ended it.
+func (p *Process) ExitCode() int {
+	<-p.exited
+	return p.command.ProcessState.ExitCode()
+}
+
 // Exited says whether the process has ended.
 func (p *Process) Exited() bool {
 	select {

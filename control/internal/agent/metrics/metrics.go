@@ -28,6 +28,8 @@ type Source struct {
 	NodeSignals func() policy.NodeSignals
 	// CertificateExpiry is when the agent's own certificate ends.
 	CertificateExpiry func() time.Time
+	// RefusedHandshakes is how many TLS handshakes were refused since the start.
+	RefusedHandshakes func() uint64
 }
 
 // Metrics counts what happens, and collects what is.
@@ -59,8 +61,12 @@ func New(source Source) *Metrics {
 		Name: "sluice_certificate_expiry_timestamp_seconds",
 		Help: "When the agent's certificate ends, in seconds since 1970.",
 	}, func() float64 { return float64(source.CertificateExpiry().Unix()) })
+	refused := prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "sluice_refused_handshakes_total",
+		Help: "TLS handshakes that were refused.",
+	}, func() float64 { return float64(source.RefusedHandshakes()) })
 	m.registry.MustRegister(
-		m.orders, m.restored, build, expiry,
+		m.orders, m.restored, build, expiry, refused,
 		storeCollector{source}, nodeCollector{source},
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewGoCollector(),

@@ -72,13 +72,15 @@ func node(now time.Time, snapshot store.Snapshot) Source {
 		States: func() []*stores.State { return []*stores.State{&up, &down} },
 		NodeSignals: func() policy.NodeSignals {
 			return policy.NodeSignals{
-				CPUUsed: 0.25, CPUPressure: -1, IOPressure: 0.5, MemoryPressure: 0,
+				SampledAt: now.Add(-750 * time.Millisecond),
+				CPUUsed:   0.25, CPUPressure: -1, IOPressure: 0.5, MemoryPressure: 0,
 				Devices: []policy.DeviceSignals{{
 					Name: "sda", InFlight: 1.5, ReadBytesPerSecond: 10, WriteBytesPerSecond: 20, Utilisation: 0.75,
 				}},
 			}
 		},
 		CertificateExpiry: func() time.Time { return time.Unix(1_900_000_000, 0) },
+		RefusedHandshakes: func() uint64 { return 7 },
 	}
 }
 
@@ -146,13 +148,15 @@ func TestMetrics(t *testing.T) {
 		`sluice_leases_restored_total{result="conflict"}`:                                                        1,
 		`sluice_leases_restored_total{result="unavailable"}`:                                                     1,
 		`sluice_certificate_expiry_timestamp_seconds{}`:                                                          1_900_000_000,
-		`sluice_node_cpu_used_ratio{}`:                            0.25,
-		`sluice_node_pressure_ratio{resource="io"}`:               0.5,
-		`sluice_node_pressure_ratio{resource="memory"}`:           0,
-		`sluice_node_device_in_flight_requests{device="sda"}`:     1.5,
-		`sluice_node_device_read_bytes_per_second{device="sda"}`:  10,
-		`sluice_node_device_write_bytes_per_second{device="sda"}`: 20,
-		`sluice_node_device_utilisation_ratio{device="sda"}`:      0.75,
+		`sluice_refused_handshakes_total{}`:                                                                      7,
+		`sluice_node_signals_age_seconds{}`:                                                                      0.75,
+		`sluice_node_cpu_used_ratio{}`:                                                                           0.25,
+		`sluice_node_pressure_ratio{resource="io"}`:                                                              0.5,
+		`sluice_node_pressure_ratio{resource="memory"}`:                                                          0,
+		`sluice_node_device_in_flight_requests{device="sda"}`:                                                    1.5,
+		`sluice_node_device_read_bytes_per_second{device="sda"}`:                                                 10,
+		`sluice_node_device_write_bytes_per_second{device="sda"}`:                                                20,
+		`sluice_node_device_utilisation_ratio{device="sda"}`:                                                     0.75,
 	})
 	for _, absent := range []string{
 		`sluice_node_pressure_ratio{resource="cpu"}`,

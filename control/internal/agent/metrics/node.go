@@ -3,6 +3,8 @@ package metrics
 import "github.com/prometheus/client_golang/prometheus"
 
 var (
+	signalsAge = prometheus.NewDesc("sluice_node_signals_age_seconds",
+		"Time since the signals of the node were sampled.", nil, nil)
 	cpuUsed = prometheus.NewDesc("sluice_node_cpu_used_ratio",
 		"Share of all processors in use: exponential moving average of samples of 1 s, alpha 0.5.", nil, nil)
 	pressure = prometheus.NewDesc("sluice_node_pressure_ratio",
@@ -25,7 +27,7 @@ type nodeCollector struct {
 // Describe implements prometheus.Collector.
 func (c nodeCollector) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, description := range []*prometheus.Desc{
-		cpuUsed, pressure, deviceInFlight, deviceRead, deviceWrite, deviceUtilisation,
+		signalsAge, cpuUsed, pressure, deviceInFlight, deviceRead, deviceWrite, deviceUtilisation,
 	} {
 		descriptions <- description
 	}
@@ -34,6 +36,7 @@ func (c nodeCollector) Describe(descriptions chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c nodeCollector) Collect(metrics chan<- prometheus.Metric) {
 	signals := c.source.NodeSignals()
+	metrics <- gauge(signalsAge, c.source.Now().Sub(signals.SampledAt).Seconds())
 	metrics <- gauge(cpuUsed, signals.CPUUsed)
 	for resource, share := range map[string]float64{
 		"cpu": signals.CPUPressure, "io": signals.IOPressure, "memory": signals.MemoryPressure,

@@ -31,7 +31,8 @@ func target() policy.Target {
 			Latencies: []store.Latency{{Class: "write", Age: time.Second, Interval: time.Second, Count: 100, P99: 20 * time.Millisecond}},
 			Figures:   map[string]float64{"b_bytes": 2, "a_bytes": 1},
 		},
-		NodeSignals: policy.NodeSignals{CPUUsed: 0.5, IOPressure: 0.25, Devices: []policy.DeviceSignals{{Name: "sda", InFlight: 3}}},
+		NodeSignalsAge: 750 * time.Millisecond,
+		NodeSignals:    policy.NodeSignals{CPUUsed: 0.5, IOPressure: 0.25, Devices: []policy.DeviceSignals{{Name: "sda", InFlight: 3}}},
 	}
 }
 
@@ -77,6 +78,7 @@ func TestScriptSeesTheWholeView(t *testing.T) {
 		"view.target.latencies[0].p99_seconds * view.target.latencies[0].count":         "2.0",
 		"view.target.figures.keys()":                                                    `["a_bytes", "b_bytes"]`,
 		"view.target.node_signals.devices[0].in_flight":                                 "3.0",
+		"view.target.node_signals.age_seconds":                                          "0.75",
 		"view.target.node_signals.io_pressure":                                          "0.25",
 		"view.target.lease":                                                             "None",
 		"[t.node for t in view.targets]":                                                `["node1", "node2"]`,

@@ -55,7 +55,7 @@ func targetValue(target policy.Target) starlark.Value {
 		"leases":       list(snapshot.Leases, leaseValue),
 		"latencies":    list(snapshot.Latencies, latencyValue),
 		"figures":      dict(snapshot.Figures, number),
-		"node_signals": nodeValue(target.NodeSignals),
+		"node_signals": nodeValue(target),
 		"lease":        lease,
 	})
 }
@@ -124,8 +124,10 @@ func latencyValue(latency store.Latency) starlark.Value {
 	})
 }
 
-func nodeValue(signals policy.NodeSignals) starlark.Value {
+func nodeValue(target policy.Target) starlark.Value {
+	signals := target.NodeSignals
 	return record(starlark.StringDict{
+		"age_seconds":     seconds(target.NodeSignalsAge),
 		"cpu_used":        number(signals.CPUUsed),
 		"cpu_pressure":    number(signals.CPUPressure),
 		"io_pressure":     number(signals.IOPressure),

@@ -29,7 +29,7 @@ const (
 	startPacedQuery = `
 		SELECT sluice.start_checkpoint($1, make_interval(secs => $2), duration => interval '1 min', replace => $3),
 		       sluice.set_checkpoint_pace($4, $1, make_interval(secs => $2), replace => $3)`
-	clearQuery = `SELECT sluice.clear_leases($1)`
+	clearQuery   = `SELECT sluice.clear_leases($1)`
 	requestQuery = `SELECT sluice.request_checkpoint()`
 )
 

@@ -9,6 +9,7 @@ package sluicev1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -34,7 +35,9 @@ type NodeSignals struct {
 	// The same for memory.
 	MemoryPressure *float64 `protobuf:"fixed64,4,opt,name=memory_pressure,json=memoryPressure,proto3,oneof" json:"memory_pressure,omitempty"`
 	// Block devices.
-	Devices       []*DeviceSignals `protobuf:"bytes,5,rep,name=devices,proto3" json:"devices,omitempty"`
+	Devices []*DeviceSignals `protobuf:"bytes,5,rep,name=devices,proto3" json:"devices,omitempty"`
+	// How long ago the sample was taken. Absent from agents before 1.2, which do not tell. Since 1.2.
+	Age           *durationpb.Duration `protobuf:"bytes,6,opt,name=age,proto3" json:"age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -100,6 +103,13 @@ func (x *NodeSignals) GetMemoryPressure() float64 {
 func (x *NodeSignals) GetDevices() []*DeviceSignals {
 	if x != nil {
 		return x.Devices
+	}
+	return nil
+}
+
+func (x *NodeSignals) GetAge() *durationpb.Duration {
+	if x != nil {
+		return x.Age
 	}
 	return nil
 }
@@ -190,14 +200,15 @@ var File_sluice_v1_node_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x14sluice/v1/node.proto\x12\tsluice.v1\"\x8d\x02\n" +
+	"\x14sluice/v1/node.proto\x12\tsluice.v1\x1a\x1egoogle/protobuf/duration.proto\"\xba\x02\n" +
 	"\vNodeSignals\x12\x19\n" +
 	"\bcpu_used\x18\x01 \x01(\x01R\acpuUsed\x12&\n" +
 	"\fcpu_pressure\x18\x02 \x01(\x01H\x00R\vcpuPressure\x88\x01\x01\x12$\n" +
 	"\vio_pressure\x18\x03 \x01(\x01H\x01R\n" +
 	"ioPressure\x88\x01\x01\x12,\n" +
 	"\x0fmemory_pressure\x18\x04 \x01(\x01H\x02R\x0ememoryPressure\x88\x01\x01\x122\n" +
-	"\adevices\x18\x05 \x03(\v2\x18.sluice.v1.DeviceSignalsR\adevicesB\x0f\n" +
+	"\adevices\x18\x05 \x03(\v2\x18.sluice.v1.DeviceSignalsR\adevices\x12+\n" +
+	"\x03age\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x03ageB\x0f\n" +
 	"\r_cpu_pressureB\x0e\n" +
 	"\f_io_pressureB\x12\n" +
 	"\x10_memory_pressure\"\xca\x01\n" +
@@ -222,16 +233,18 @@ func file_sluice_v1_node_proto_rawDescGZIP() []byte {
 
 var file_sluice_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_sluice_v1_node_proto_goTypes = []any{
-	(*NodeSignals)(nil),   // 0: sluice.v1.NodeSignals
-	(*DeviceSignals)(nil), // 1: sluice.v1.DeviceSignals
+	(*NodeSignals)(nil),         // 0: sluice.v1.NodeSignals
+	(*DeviceSignals)(nil),       // 1: sluice.v1.DeviceSignals
+	(*durationpb.Duration)(nil), // 2: google.protobuf.Duration
 }
 var file_sluice_v1_node_proto_depIdxs = []int32{
 	1, // 0: sluice.v1.NodeSignals.devices:type_name -> sluice.v1.DeviceSignals
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 1: sluice.v1.NodeSignals.age:type_name -> google.protobuf.Duration
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_node_proto_init() }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	// The results of tests that run the command are cached no longer than its store is the same.
 	_ "sluice.dev/control/internal/localprotocol/reference"
 )
@@ -90,6 +92,14 @@ func (p *Process) Kill() error {
 // has failed.
 func (p *Process) Terminate() error {
 	return p.signal(syscall.SIGTERM)
+}
+
+// Pause stops the process without ending it, and returns when none of its threads runs.
+func (p *Process) Pause() error {
+	if err := p.command.Process.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return unix.Waitid(unix.P_PID, p.command.Process.Pid, nil, unix.WSTOPPED|unix.WNOWAIT, nil)
 }
 
 func (p *Process) signal(signal syscall.Signal) error {
