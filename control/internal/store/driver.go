@@ -36,11 +36,13 @@ type Driver interface {
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Set gives, renews or replaces a lease, and returns it as the store keeps it.
 	Set(ctx context.Context, order Order) (Lease, error)
-	// Clear ends leases before their time and returns how many.
+	// Clear ends leases before their time and returns how many; none is no error.
 	Clear(ctx context.Context, selection Selection) (int, error)
 	// Start starts a task now. Its setting may be empty: the order is no lease then, and the task runs at
 	// the pace in force, which is the store's own unless there is a lease.
 	Start(ctx context.Context, order Order) error
+	// Close ends the connections; calls fail with CodeUnavailable after it. Leases are the store's: they
+	// stay until they run out.
 	Close() error
 }
 

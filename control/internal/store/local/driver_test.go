@@ -32,32 +32,6 @@ func TestContract(t *testing.T) {
 	})
 }
 
-func TestErrorsOfThePlugIn(t *testing.T) {
-	process := referencetest.Start(t, referencetest.Build(t), referencetest.SocketDirectory(t))
-	driver := local.Open(process.SocketPath)
-	defer func() { _ = driver.Close() }()
-	tests := []struct {
-		name   string
-		change func(*store.Order)
-		code   store.Code
-	}{
-		{"scope that is not there", func(o *store.Order) { o.Scope = "nothing" }, store.CodeNotFound},
-		{"kind of another store", func(o *store.Order) { o.Kind = store.Checkpoint }, store.CodeUnsupported},
-		{"setting of another store", func(o *store.Order) { o.Setting = store.Setting{Name: store.SyncGapSeconds} }, store.CodeUnsupported},
-		{"too long", func(o *store.Order) { o.TimeToLive = 24 * time.Hour }, store.CodeInvalid},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			order := hold(time.Minute)
-			test.change(&order)
-			_, err := driver.Set(t.Context(), order)
-			if got := store.CodeOf(err); err == nil || got != test.code {
-				t.Errorf("the code is %q, not %q: %v", got, test.code, err)
-			}
-		})
-	}
-}
-
 // A store that is killed takes its leases with it, and the driver finds the next one by itself.
 func TestStoreIsKilledAndStartedAgain(t *testing.T) {
 	binary, directory := referencetest.Build(t), referencetest.SocketDirectory(t)

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -48,12 +49,15 @@ func Run(t *testing.T, subject Subject) {
 	}{
 		{"describes itself", testDescribe},
 		{"set gives a lease and shows it", testSet},
+		{"a snapshot is taken during its call", testTakenAt},
 		{"the same order renews", testRenew},
 		{"another setting replaces", testReplace},
 		{"another owner is refused, and may take over", testConflict},
 		{"clear ends the owner's leases alone", testClear},
 		{"a lease ends by itself", testExpiry},
+		{"a lease outlives the driver that gave it", testReopen},
 		{"bad orders change nothing", testBadOrders},
+		{"bad selections end nothing", testBadSelections},
 		{"an ended context ends the call, not the driver", testContext},
 		{"calls at the same time", testConcurrency},
 		{"a closed driver is unavailable", testClosed},
@@ -166,8 +170,13 @@ func expectCode(t *testing.T, what string, err error, want store.Code) {
 		t.Errorf("%s was accepted", what)
 		return
 	}
-	if got := store.CodeOf(err); got != want {
-		t.Errorf("%s: the code is %q, not %q: %v", what, got, want, err)
+	var failure *store.Error
+	if !errors.As(err, &failure) {
+		t.Errorf("%s: the error is no store.Error but %T: %v", what, err, err)
+		return
+	}
+	if failure.Code != want {
+		t.Errorf("%s: the code is %q, not %q: %v", what, failure.Code, want, err)
 	}
 }
 

@@ -1,10 +1,6 @@
 package storetest
 
 import (
-	"context"
-	"errors"
-	"math"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +11,17 @@ import (
 func testSet(t *testing.T, subject Subject, driver store.Driver) {
 	mustSet(t, driver, subject.order())
 	expectOnly(t, driver, subject.order())
+}
+
+func testTakenAt(t *testing.T, _ Subject, driver store.Driver) {
+	before := time.Now()
+	snapshot, err := driver.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snapshot.TakenAt.Before(before) || snapshot.TakenAt.After(time.Now()) {
+		t.Errorf("taken at %v, not during the call that began at %v", snapshot.TakenAt, before)
+	}
 }
 
 func testRenew(t *testing.T, subject Subject, driver store.Driver) {
@@ -43,6 +50,8 @@ func testConflict(t *testing.T, subject Subject, driver store.Driver) {
 	mustSet(t, driver, first)
 	_, err := driver.Set(t.Context(), second)
 	expectCode(t, "an order against another owner's lease", err, store.CodeConflict)
+	err = driver.Start(t.Context(), second)
+	expectCode(t, "a start against another owner's lease", err, store.CodeConflict)
 	expectOnly(t, driver, first)
 	second.Replace = true
 	mustSet(t, driver, second)
@@ -83,54 +92,6 @@ func testExpiry(t *testing.T, subject Subject, driver store.Driver) {
 	}
 }
 
-func testBadOrders(t *testing.T, subject Subject, driver store.Driver) {
-	order := subject.order()
-	mustSet(t, driver, order)
-	tests := []struct {
-		name   string
-		change func(*store.Order)
-		code   store.Code
-	}{
-		{"no owner", func(o *store.Order) { o.Owner = "" }, store.CodeInvalid},
-		{"long owner", func(o *store.Order) { o.Owner = strings.Repeat("x", 64) }, store.CodeInvalid},
-		{"unprintable owner", func(o *store.Order) { o.Owner = "a\x00b" }, store.CodeInvalid},
-		{"no kind", func(o *store.Order) { o.Kind = "" }, store.CodeInvalid},
-		{"no time to live", func(o *store.Order) { o.TimeToLive = 0 }, store.CodeInvalid},
-		{"negative time to live", func(o *store.Order) { o.TimeToLive = -time.Second }, store.CodeInvalid},
-		{"endless time to live", func(o *store.Order) { o.TimeToLive = math.MaxInt64 }, store.CodeInvalid},
-		{"no setting", func(o *store.Order) { o.Setting = store.Setting{} }, store.CodeInvalid},
-		{"value that is not a number", func(o *store.Order) {
-			o.Setting = store.Setting{Name: store.RateBytesPerSecond, Number: math.NaN()}
-		}, store.CodeInvalid},
-		{"unsupported setting", func(o *store.Order) { o.Setting = subject.Unsupported }, store.CodeUnsupported},
-	}
-	for _, test := range tests {
-		bad := order
-		test.change(&bad)
-		_, err := driver.Set(t.Context(), bad)
-		expectCode(t, test.name, err, test.code)
-		var failure *store.Error
-		if err != nil && !errors.As(err, &failure) {
-			t.Errorf("%s: the error is %T", test.name, err)
-		}
-	}
-	expectOnly(t, driver, order)
-	_, err := driver.Clear(t.Context(), store.Selection{})
-	expectCode(t, "clear without an owner", err, store.CodeInvalid)
-	expectOnly(t, driver, order)
-}
-
-func testContext(t *testing.T, subject Subject, driver store.Driver) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := driver.Snapshot(ended)
-	expectCode(t, "a call whose context has ended", err, store.CodeUnavailable)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the error does not say that the context has ended: %v", err)
-	}
-	mustSet(t, driver, subject.order())
-}
-
 func testConcurrency(t *testing.T, subject Subject, driver store.Driver) {
 	const callers, calls = 8, 10
 	var all sync.WaitGroup
@@ -150,10 +111,13 @@ func testConcurrency(t *testing.T, subject Subject, driver store.Driver) {
 	expectOnly(t, driver, subject.order())
 }
 
-func testClosed(t *testing.T, _ Subject, driver store.Driver) {
+// testReopen is what an agent does that was started again: the lease is the store's.
+func testReopen(t *testing.T, subject Subject, driver store.Driver) {
+	mustSet(t, driver, subject.order())
 	if err := driver.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := driver.Snapshot(t.Context())
-	expectCode(t, "a call on a closed driver", err, store.CodeUnavailable)
+	next := subject.Open(t)
+	t.Cleanup(func() { _ = next.Close() })
+	expectOnly(t, next, subject.order())
 }
