@@ -62,31 +62,62 @@ sub crash
 	return;
 }
 
+# A load that runs until the server crashes or end_load is called.
+sub start_load
+{
+	my ($out, $err) = ('', '');
+	return IPC::Run::start(
+		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-d', $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err);
+}
+
+# Afterwards no session of the load is left that could still commit.
+sub end_load
+{
+	my ($load) = @_;
+	$node->safe_psql('postgres', q{
+		SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
+	$load->finish;
+	return;
+}
+
+sub transactions
+{
+	return $node->safe_psql('postgres', 'SELECT count(*) FROM pgbench_history');
+}
+
+sub check_no_lease
+{
+	my ($server, $point) = @_;
+	is($server->safe_psql('postgres', 'SELECT count(*) FROM sluice.leases'),
+		'0', "no lease outlives $point");
+	return;
+}
+
+# Further arguments are options of pg_amcheck.
 sub check_consistency
 {
-	my ($point) = @_;
-	is( $node->safe_psql('postgres', q{
+	my ($server, $point, @options) = @_;
+	is( $server->safe_psql('postgres', q{
 			SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history)
 			   AND (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(delta) FROM pgbench_history)
 			   AND (SELECT sum(bbalance) FROM pgbench_branches) = (SELECT sum(delta) FROM pgbench_history)}),
 		't', "after $point the sums agree");
-	$node->command_ok(
-		[ 'pg_amcheck', '--heapallindexed', '--parent-check', 'postgres' ],
+	$server->command_ok(
+		[ 'pg_amcheck', '--heapallindexed', @options, 'postgres' ],
 		"after $point amcheck finds nothing");
-	$node->stop;
-	$node->command_ok([ 'pg_checksums', '-c', '-D', $node->data_dir ],
+	$server->stop;
+	$server->command_ok([ 'pg_checksums', '-c', '-D', $server->data_dir ],
 		"after $point the checksums are right");
-	$node->start;
+	$server->start;
 	return;
 }
 
 sub crash_in
 {
 	my ($point, $steps) = @_;
-	my ($out, $err) = ('', '');
-	my $load = IPC::Run::start(
-		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-d', $node->connstr('postgres') ],
-		'>', \$out, '2>', \$err);
+	my $load = start_load();
 
 	SluiceTest::dirty_buffers($node);
 	$node->safe_psql('postgres', $steps->{order});
@@ -99,12 +130,41 @@ sub crash_in
 	crash($node);
 	$load->finish;
 	$node->start;
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM sluice.leases'),
-		'0', "no lease outlives $point");
+	check_no_lease($node, $point);
 	$node->safe_psql('postgres', 'ALTER SYSTEM RESET ALL');
 	$node->reload;
 	$node->safe_psql('postgres', 'TRUNCATE pages');
-	check_consistency($point);
+	check_consistency($node, $point, '--parent-check');
+	return;
+}
+
+# The primary goes on under its load.  A standby cannot take the lock of a parent check.
+sub crash_standby
+{
+	my ($standby) = @_;
+	my $point = 'a held restartpoint of the standby';
+	my $load = start_load();
+
+	$node->safe_psql('postgres', 'TRUNCATE pages');
+	SluiceTest::dirty_buffers($node);
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	$node->wait_for_replay_catchup($standby);
+	$standby->safe_psql('postgres',
+		"SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => 65536)");
+	SluiceTest::wait_progress($standby, "kind = 'restartpoint' AND phase = 'write'");
+	SluiceTest::hold($standby, '10 min');
+	crash($standby);
+	my $transactions = transactions();
+	$node->poll_query_until('postgres', "SELECT count(*) > $transactions FROM pgbench_history")
+	  or die 'the load has ended';
+	end_load($load);
+	$standby->start;
+	$node->wait_for_replay_catchup($standby);
+	check_no_lease($standby, $point);
+	my $contents = 'SELECT count(*), sum(i), (SELECT count(*) FROM pgbench_history) FROM pages';
+	is($standby->safe_psql('postgres', $contents), $node->safe_psql('postgres', $contents),
+		"after $point the standby has everything");
+	check_consistency($standby, $point);
 	return;
 }
 
@@ -113,8 +173,7 @@ for my $round (1 .. $rounds)
 	note("round $round of $rounds");
 	crash_in($_, $points{$_}) for sort keys %points;
 }
-cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM pgbench_history'),
-	'>', 0, 'there was a load');
+cmp_ok(transactions(), '>', 0, 'there was a load');
 
 # A restartpoint held on a standby
 $node->backup('base');
@@ -126,23 +185,11 @@ $node->reload;
 $standby->start;
 for my $round (1 .. $rounds)
 {
-	SluiceTest::dirty_buffers($node);
-	$node->safe_psql('postgres', 'CHECKPOINT');
-	$node->wait_for_replay_catchup($standby);
-	$standby->safe_psql('postgres',
-		"SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => 65536)");
-	SluiceTest::wait_progress($standby, "kind = 'restartpoint' AND phase = 'write'");
-	SluiceTest::hold($standby, '10 min');
-	crash($standby);
-	$standby->start;
-	$node->wait_for_replay_catchup($standby);
-	is( $standby->safe_psql('postgres', 'SELECT count(*), sum(i) FROM pages'),
-		$node->safe_psql('postgres', 'SELECT count(*), sum(i) FROM pages'),
-		'the standby has everything after a crash in a held restartpoint');
+	note("round $round of $rounds on the standby");
+	crash_standby($standby);
 }
 $standby->promote;
 $node->stop;
-$node = $standby;
-check_consistency('promotion');
-$node->stop;
+check_consistency($standby, 'promotion', '--parent-check');
+$standby->stop;
 done_testing();
