@@ -61,6 +61,22 @@ sub wait_progress
 	return;
 }
 
+# Wait until a condition holds on the progress row, and return columns of that very row.
+sub progress_when
+{
+	my ($node, $condition, $columns) = @_;
+	my $query = "SELECT $columns FROM sluice.checkpoint_progress WHERE $condition";
+
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		my $row = $node->safe_psql('postgres', $query);
+		return $row if $row ne '';
+		select(undef, undef, undef, 0.1);
+	}
+	die "timed out waiting for: $condition; progress is "
+	  . $node->safe_psql('postgres', 'SELECT * FROM sluice.checkpoint_progress');
+}
+
 # Hold, wait until it is in force, and return the id of the lease.
 sub hold
 {
