@@ -53,13 +53,20 @@ $standby->safe_psql('postgres', "SELECT sluice.start_checkpoint('test', '10 min'
 SluiceTest::wait_progress($standby, "checkpoints_done > $before");
 pass('a deferral does not put off a restartpoint that was started');
 
-# The redo rate is measured on after the crash of a process.
-my $rate = $standby->safe_psql('postgres',
-	'SELECT coalesce(redo_bytes_per_second, 0) FROM sluice.checkpoint_progress');
-kill 9, $standby->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
-$standby->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'")
+# The redo rate is measured on after the crash of a process.  The crash loses the rate; what may
+# be in force then comes from a file, and is read before there is more to replay.
+my $checkpointer = $standby->safe_psql('postgres',
+	"SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+kill 9, $checkpointer;
+$standby->poll_query_until('postgres', qq{
+	SELECT count(*) = 1 FROM pg_stat_activity, pg_stat_wal_receiver
+	WHERE backend_type = 'checkpointer' AND pg_stat_activity.pid <> $checkpointer AND status = 'streaming'})
   or die 'the standby did not come back';
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
+$standby->poll_query_until('postgres', "SELECT pg_get_wal_replay_pause_state() = 'paused'")
+  or die 'replay was not paused';
+my $rate = $standby->safe_psql('postgres',
+	'SELECT coalesce(redo_bytes_per_second, 0) FROM sluice.checkpoint_progress');
 SluiceTest::dirty_buffers($primary) for 1 .. 5;
 $primary->wait_for_catchup($standby, 'flush');
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
