@@ -44,13 +44,13 @@ def staged_prefix(version: str, variant: str, testing: bool = False) -> Path:
     return prefix
 
 
-def wait_until(condition, what: str) -> None:
+def wait_until(condition, what: str, interval_seconds: float = 0.01) -> None:
     """Poll a condition until it holds; TimeoutError says what did not happen."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s in vain: {what}")
-        time.sleep(0.01)
+        time.sleep(interval_seconds)
 
 
 class Cluster:
