@@ -40,13 +40,31 @@ settings_of_mode >"$TEST_FOLDER/$MODE.conf"
 export TEMP_CONFIG="$TEST_FOLDER/$MODE.conf"
 [ -s "$TEMP_CONFIG" ] || unset TEMP_CONFIG
 
+# Without a lease in force, mode rate would have tested no more than mode loaded. The logs of
+# its servers are in folder $1.
+require_lease() {
+    local folder=$BUILD/$1
+    [ "$MODE" = rate ] || return 0
+    if ! grep -qsrF --include='*.log' 'a lease on the checkpoint rate is in force' "$folder"; then
+        echo "test.sh: no server of suite $SUITE kept up a lease on a rate, says no log in $folder" >&2
+        exit 1
+    fi
+}
+
 perl_suite() {
     make --no-print-directory -C "$1" check PROVE_FLAGS='--verbose --nocolor' \
         ${2:+PROVE_TESTS="$2"}
+    require_lease "$1/tmp_check/log"
+}
+
+check_suite() {
+    rm -rf src/test/regress/log
+    make --no-print-directory check
+    require_lease src/test/regress/log
 }
 
 case $SUITE in
-check) make --no-print-directory check ;;
+check) check_suite ;;
 recovery) perl_suite src/test/recovery ;;
 recovery-fast)
     perl_suite src/test/recovery "$(printf 't/%s_*.pl ' 001 013 018 019 029 041 045 046 047)"
