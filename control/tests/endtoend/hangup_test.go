@@ -3,6 +3,7 @@ package endtoend
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -85,9 +86,19 @@ func TestServicesDoNotEndAtHangups(t *testing.T) {
 
 // The terminal of whoever gives a command may be closed.
 func TestCommandsEndAtHangups(t *testing.T) {
+	// Else it would ignore SIGHUP where these tests do, as below nohup.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, unix.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	c := newNode(t, securitytest.NewAuthority(t, clusterName), "n1")
 	started, _ := startFromPipe(t, c.writeAgentConfig(), "agent", "check")
 	started.Hangup()
+	process.Eventually(t, func() error {
+		if !started.Exited() {
+			return errors.New("it goes on")
+		}
+		return nil
+	})
 	if code := started.ExitCode(); code != -1 {
 		t.Errorf("it ended with %d, want -1, the end by a signal", code)
 	}
