@@ -13,7 +13,8 @@ import (
 )
 
 const startLong = `Start a background task now. With a setting the task begins at that pace, which is a lease as with
-sluice set: it ends after the time of --for, and the task goes on at the store's own pace.
+sluice set: it ends after the time of --for, and the task goes on at the store's own pace. Without one
+no lease begins or ends: the task has the pace in force, a lease's or the store's own.
 
 Which kinds a store can start, and with which settings, is shown by sluice get stores -o wide.
 
