@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -160,6 +161,21 @@ def exit_on_termination() -> None:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
+@contextlib.contextmanager
+def termination_deferred() -> Iterator[None]:
+    """Holds back the end of this program, so that a step that it just started is known and ends."""
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
 class RunningStep:
     """A step at work; its output is kept in a log, and shown when it fails."""
 
@@ -220,7 +236,8 @@ def run_steps(steps: list[Step], suite: str, logs: Path, jobs: int = JOBS) -> li
                 outcomes[refused.step.name] = refused
             if step := _next(waiting, [item.step for item in running], jobs):
                 waiting.remove(step)
-                running.append(RunningStep(step, suite, logs))
+                with termination_deferred():
+                    running.append(RunningStep(step, suite, logs))
                 continue
             time.sleep(POLL_SECONDS)
     finally:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -167,7 +168,8 @@ def test_step_that_will_not_end_is_killed(shell, monkeypatch):
 
 
 def test_terminated_runner_ends_its_step(tmp_path):
-    command = f"trap 'touch {tmp_path}/tidied; exit' TERM; touch {tmp_path}/ready; sleep 600 & wait"
+    # The shell itself writes: a program that the signal ends would end the step before its trap.
+    command = f"trap ': > {tmp_path}/tidied; exit' TERM; : > {tmp_path}/ready; sleep 600 & wait"
     declare(tmp_path, ("long", command, 1, []))
     program = (
         "import pathlib, run; run.exit_on_termination(); here = pathlib.Path.cwd(); "
@@ -182,6 +184,25 @@ def test_terminated_runner_ends_its_step(tmp_path):
     runner.terminate()
     assert runner.wait(60) == 143
     assert (tmp_path / "tidied").exists()
+
+
+def test_terminated_while_a_step_starts(tmp_path, monkeypatch):
+    start, started = subprocess.Popen, []
+
+    def terminated_while_it_starts(*arguments, **options):
+        started.append(start(*arguments, **options))
+        signal.raise_signal(signal.SIGTERM)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", terminated_while_it_starts)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        run.exit_on_termination()
+        with pytest.raises(SystemExit):
+            run_all(tmp_path, ("long", "sleep 600", 1, []))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert started[0].poll() == -signal.SIGTERM
 
 
 def test_last_line_sums_the_counts(tmp_path, capsys):
