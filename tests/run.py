@@ -23,7 +23,7 @@ BOOTSTRAP_SECONDS = 210
 """What build/bootstrap takes on a bare machine, before the first step."""
 
 JOBS = 3
-"""Steps at a time, on two cores: most of them wait for disks and time-outs for half of their time."""
+"""Steps at a time, on two cores: most wait for disks and time-outs for half of their time."""
 
 GAIN = 1.7
 """How much sooner steps are taken to end two at a time than one by one: in a whole run of the suite
