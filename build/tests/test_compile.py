@@ -176,8 +176,9 @@ def test_the_callers_flags_do_not_reach_the_build(recipe: Project, monkeypatch) 
     monkeypatch.setenv("CFLAGS", "-broken")
     monkeypatch.setenv("MAKEFLAGS", "-n")
     monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
     script = recipe.root / "build" / "stores" / "toy" / "compile.sh"
-    broken = "gcc $CFLAGS ${MAKEFLAGS:+-broken} ${MAKELEVEL:+-broken}"
+    broken = "gcc $CFLAGS ${MAKEFLAGS:+-broken} ${MAKELEVEL:+-broken} ${LANG:+-broken}"
     script.write_text(COMPILE.replace("gcc", broken))
     assert recipe.run("compile", "toy") == 0
 

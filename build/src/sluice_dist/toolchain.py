@@ -12,10 +12,11 @@ from sluice_dist.release import Release
 
 _COMPILERS = ("cc", "gcc", "c++", "g++")
 # Of the caller, and of a `make` around this call: PostgreSQL makes its generated headers first only
-# where MAKELEVEL says that no other make is around it.
+# where MAKELEVEL says that no other make is around it. ccache finds nothing under another locale.
 _LEFT_OUT = (
     *("CC", "CXX", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS"),
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
+    *("LANG", "LANGUAGE", "LC_CTYPE", "LC_MESSAGES"),
 )
 
 
