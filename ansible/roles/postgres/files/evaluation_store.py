@@ -105,7 +105,7 @@ def sql(store: Store, statement: str) -> str:
 
 def quoted(value: object) -> str:
     """A value inside single quotes of the configuration file."""
-    return str(value).replace("'", "''")
+    return str(value).replace("\\", "\\\\").replace("'", "''")
 
 
 def configuration(store: Store) -> str:

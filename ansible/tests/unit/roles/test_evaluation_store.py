@@ -1,0 +1,115 @@
+"""The program that runs PostgreSQL for a run: what it writes, and what it refuses."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[4] / "ansible/roles/postgres/files/evaluation_store.py"
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("evaluation_store", PROGRAM)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
+    monkeypatch.setattr(module, "UNIT_DATA", tmp_path / "unit" / "evaluation")
+    monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
+    return module
+
+
+def order(tmp_path, **run):
+    plan = {"version": "17.11", "variant": "patched", "settings": {}, "data": {"record_count": 10}}
+    return {
+        "run": plan | run,
+        "directory": str(tmp_path / "disk"),
+        "copies": str(tmp_path / "copies"),
+        "passwords": {},
+        "port": 5440,
+    }
+
+
+@pytest.mark.parametrize(("variant", "label"), [("patched", "17.11"), ("stock", "17.11-stock")])
+def test_build_unit_and_copy_are_of_the_variant(program, tmp_path, variant, label):
+    store = program.Store(order(tmp_path, variant=variant))
+    assert store.programs == Path(f"/opt/sluice/postgres/{label}/bin")
+    assert store.unit == f"sluice-postgres-{label}@evaluation.service"
+    assert store.copy == tmp_path / "copies" / f"postgres-{label}-10"
+
+
+def test_a_run_cannot_move_the_port_or_the_log(program, tmp_path):
+    settings = {"port": 1, "logging_collector": "on", "max_wal_size": "1GB"}
+    lines = program.configuration(program.Store(order(tmp_path, settings=settings))).splitlines()
+    assert [line for line in lines if line.startswith("port ")] == ["port = '5440'"]
+    assert "logging_collector = 'off'" in lines
+    assert "max_wal_size = '1GB'" in lines
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("it's", "it''s"), ("a\\nb", "a\\\\nb"), (0.9, "0.9"), ("", "")],
+)
+def test_quotes_and_backslashes_reach_the_server_as_they_are(program, value, written):
+    assert program.quoted(value) == written
+
+
+def test_a_new_disk_has_data_of_its_own_and_a_loaded_copy_is_used(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "own", lambda path, mode: path.mkdir(parents=True, exist_ok=True))
+    made = []
+    monkeypatch.setattr(
+        program, "as_postgres", lambda *argv, **_: (made.append(argv), Path(argv[2]).mkdir())
+    )
+    store = program.Store(order(tmp_path))
+    assert program.prepare_data(store) is False
+    assert len(made) == 1
+    assert program.UNIT_DATA.resolve() == store.data
+
+    (store.copy).mkdir(parents=True)
+    (store.copy / "kept").write_text("loaded")
+    again = program.Store(order(tmp_path / "second") | {"copies": str(tmp_path / "copies")})
+    assert program.prepare_data(again) is True
+    assert len(made) == 1
+    assert (again.data / "kept").read_text() == "loaded"
+    assert program.UNIT_DATA.resolve() == again.data
+
+
+def test_without_a_start_the_message_says_what_to_call(program):
+    with pytest.raises(SystemExit, match="call start first"):
+        program.settings()
+
+
+def test_the_started_store_is_found_again(program, tmp_path):
+    program.STATE.write_text(json.dumps(order(tmp_path, variant="stock")))
+    assert program.read_state().unit == "sluice-postgres-17.11-stock@evaluation.service"
+
+
+def test_a_kill_that_fails_leaves_the_unit_as_it_was(program, tmp_path, monkeypatch):
+    store = program.Store(order(tmp_path))
+    calls = []
+
+    def systemctl(*argv):
+        calls.append(argv)
+        if argv[0] == "kill":
+            raise SystemExit("no such unit")
+
+    monkeypatch.setattr(program, "systemctl", systemctl)
+    with pytest.raises(SystemExit, match="no such unit"):
+        program.kill(store)
+    assert not list(program.UNITS_OF_THIS_BOOT.rglob("*.conf"))
+    assert calls[-1] == ("daemon-reload",)
+
+
+def test_a_stop_without_a_start_only_frees_the_disk(program, tmp_path):
+    program.UNIT_DATA.parent.mkdir()
+    program.UNIT_DATA.symlink_to(tmp_path)
+    program.stop()
+    assert not program.UNIT_DATA.is_symlink()
+
+
+@pytest.mark.parametrize("argv", [[], ["begin"], ["start", "twice"]])
+def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
+    monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
+    with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
+        program.main()
