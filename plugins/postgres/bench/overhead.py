@@ -1,11 +1,12 @@
 """Measures what the hook and the extension cost, against stock, by pgbench in turn.
 
 Servers: stock; patched without the extension; patched with the extension, its latency histogram
-off; the same with the histogram on. Without --instructions all are under load in turns of a
-tenth of a second, with stock there twice to tell what the measurement resolves. The ratios to stock
-are of throughput and of the processor time of a transaction; the intervals are Fieller's at 95%,
-over rounds. With --instructions one server at a time runs one session inside callgrind, which
-counts the instructions of a transaction, whatever else the machine does.
+off; the same with the histogram on. Without --instructions all are under load in turns of a tenth
+of a second, with stock there twice to tell what the measurement resolves; fewer servers and seconds
+leave time for more rounds, which narrow the intervals. The ratios to stock are of throughput and of
+the processor time of a transaction; the intervals are Fieller's at 95%, over rounds. With
+--instructions one server at a time runs one session inside callgrind, which counts the instructions
+of a transaction, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ARMS = {
     "histogram-on": ("patched", SLUICE_SETTINGS),
 }
 TIMED_ARMS = {**ARMS, "stock once more": ("stock", {})}
+COMPARED_ARMS = list(TIMED_ARMS)[1:]
 UNUSED_HOOK = "patched"
 BOUNDS = {UNUSED_HOOK: 0.01, "histogram-on": 0.02}
 INSTRUCTION_BOUNDS = {UNUSED_HOOK: 0.003}
@@ -53,18 +55,21 @@ def shown_difference(figure: Figure) -> Figure:
     )
 
 
-def measure_throughput(version: str, rounds: int, seconds: int) -> Iterator[Figure]:
+def measure_throughput(
+    version: str, compared: list[str], rounds: int, seconds: int
+) -> Iterator[Figure]:
     """By mode, arm and quantity, ratios over rounds; values are those of the arm."""
     servers = {
         arm: (staged_prefix(version, variant), settings)
         for arm, (variant, settings) in TIMED_ARMS.items()
+        if arm == "stock" or arm in compared
     }
     for mode, arms in throughput.measure(servers, MODES, rounds, seconds).items():
         stock = asdict(arms["stock"])
         for quantity, (words, unit) in QUANTITIES.items():
             mean = statistics.mean(stock[quantity])
             yield Figure(f"{mode}, stock: {words}", unit, mean, values=stock[quantity])
-            for arm in list(TIMED_ARMS)[1:]:
+            for arm in list(servers)[1:]:
                 values = asdict(arms[arm])[quantity]
                 what = f"{mode}, {arm}: {words} over stock"
                 ratio = ratio_figure(what, values, stock[quantity], near_one(BOUNDS.get(arm)))
@@ -100,6 +105,14 @@ def main() -> None:
         help="of load for each server, mode and round (default: %(default)s)",
     )
     parser.add_argument(
+        "--arms",
+        nargs="+",
+        choices=COMPARED_ARMS,
+        default=COMPARED_ARMS,
+        metavar="ARM",
+        help=f"what to time beside stock, of {', '.join(COMPARED_ARMS)} (default: all)",
+    )
+    parser.add_argument(
         "--instructions", action="store_true", help="count instructions instead of timing"
     )
     parser.add_argument(
@@ -110,7 +123,7 @@ def main() -> None:
         counted = list(measure_instructions(args.version, args.repetitions))
         report(args, "instructions", "Instructions of a transaction", counted)
         return
-    timed = list(measure_throughput(args.version, args.rounds, args.seconds))
+    timed = list(measure_throughput(args.version, args.arms, args.rounds, args.seconds))
     report(args, "throughput", "Throughput and processor time of pgbench", timed)
 
 
