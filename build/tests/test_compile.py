@@ -176,10 +176,11 @@ def test_the_callers_flags_do_not_reach_the_build(recipe: Project, monkeypatch) 
     monkeypatch.setenv("CFLAGS", "-broken")
     monkeypatch.setenv("MAKEFLAGS", "-n")
     monkeypatch.setenv("MAKELEVEL", "1")
-    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    monkeypatch.setenv("LANG", "C")
+    monkeypatch.setenv("LC_CTYPE", "C")
     script = recipe.root / "build" / "stores" / "toy" / "compile.sh"
-    broken = "gcc $CFLAGS ${MAKEFLAGS:+-broken} ${MAKELEVEL:+-broken} ${LANG:+-broken}"
-    script.write_text(COMPILE.replace("gcc", broken))
+    broken = "gcc $CFLAGS ${MAKEFLAGS:+-broken} ${MAKELEVEL:+-broken} ${LC_CTYPE:+-broken}"
+    script.write_text(COMPILE.replace("gcc", f"test $LANG = C.UTF-8\n{broken}"))
     assert recipe.run("compile", "toy") == 0
 
 

@@ -12,11 +12,11 @@ from sluice_dist.release import Release
 
 _COMPILERS = ("cc", "gcc", "c++", "g++")
 # Of the caller, and of a `make` around this call: PostgreSQL makes its generated headers first only
-# where MAKELEVEL says that no other make is around it. ccache finds nothing under another locale.
+# where MAKELEVEL says that no other make is around it.
 _LEFT_OUT = (
     *("CC", "CXX", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS"),
     *("MAKEFLAGS", "MAKELEVEL", "MFLAGS"),
-    *("LANG", "LANGUAGE", "LC_CTYPE", "LC_MESSAGES"),
+    *("LANGUAGE", "LC_CTYPE", "LC_MESSAGES"),
 )
 
 
@@ -48,6 +48,8 @@ def build_environment(release: Release, wrappers: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
     return kept | {
         "PATH": f"{wrappers}:{os.environ['PATH']}",
+        # LANG too: PostgreSQL's tests take LC_ALL away, and ccache tells files of locales apart.
+        "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
         "CCACHE_DIR": str(release.layout.ccache),
