@@ -124,7 +124,12 @@ def main() -> None:
         report(args, "instructions", "Instructions of a transaction", counted)
         return
     timed = list(measure_throughput(args.version, args.arms, args.rounds, args.seconds))
-    report(args, "throughput", "Throughput and processor time of pgbench", timed)
+    name, title = "throughput", "Throughput and processor time of pgbench"
+    if set(args.arms) != set(COMPARED_ARMS):
+        # Kept beside the measurement of all, and not in its place.
+        name = "-".join([name, *sorted(args.arms)]).replace(" ", "-")
+        title = f"{title}: {', '.join(sorted(args.arms))}"
+    report(args, name, title, timed)
 
 
 if __name__ == "__main__":
