@@ -4,6 +4,7 @@ package endtoend
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,8 @@ type cluster struct {
 	// The first node is the one that most tests are about.
 	*node
 	nodes []*node
+	// operator is what operators show and trust.
+	operator security.Files
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -63,7 +66,7 @@ func newCluster(t *testing.T) *cluster {
 func newClusterOf(t *testing.T, program string, names ...string) *cluster {
 	t.Helper()
 	authority := securitytest.NewAuthority(t, clusterName)
-	c := &cluster{}
+	c := &cluster{operator: authority.Files(t, security.RoleOperator, "ann")}
 	for _, name := range names {
 		made := newNode(t, authority, name)
 		made.startAgentOf(program)
@@ -153,7 +156,18 @@ func writeFile(t *testing.T, name, text string) string {
 // client calls a controller as an operator.
 func (c *cluster) client(made *controller) sluicev1.ControllerServiceClient {
 	c.t.Helper()
-	options := protocol.DialOptions(c.authority.Open(c.t, security.RoleOperator, "ann"), security.RoleController, made.name)
+	return c.clientOf(made, c.operator)
+}
+
+// clientOf calls a controller as whoever has the files.
+func (c *cluster) clientOf(made *controller, files security.Files) sluicev1.ControllerServiceClient {
+	c.t.Helper()
+	credentials, err := security.Open(files, clusterName, slog.New(slog.DiscardHandler))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(credentials.Close)
+	options := protocol.DialOptions(credentials, security.RoleController, made.name)
 	connection, err := grpc.NewClient("passthrough:///"+made.address, options...)
 	if err != nil {
 		c.t.Fatal(err)

@@ -26,6 +26,8 @@ type node struct {
 	name      string
 	sockets   string
 	agentAt   string
+	// files are the agent's own.
+	files security.Files
 
 	store *process.Process
 	agent *process.Process
@@ -42,7 +44,10 @@ func newNode(t *testing.T, authority *securitytest.Authority, name string) *node
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(sockets) })
-	n := &node{t: t, authority: authority, name: name, sockets: sockets, agentAt: process.FreeAddress(t)}
+	n := &node{
+		t: t, authority: authority, name: name, sockets: sockets, agentAt: process.FreeAddress(t),
+		files: authority.Files(t, security.RoleAgent, name),
+	}
 	n.driver = n.open()
 	n.startStore()
 	return n
@@ -76,7 +81,6 @@ func (n *node) startAgentOf(program string) {
 // writeAgentConfig writes the configuration of the node's agent, and gives its path.
 func (n *node) writeAgentConfig() string {
 	n.t.Helper()
-	files := n.authority.Files(n.t, security.RoleAgent, n.name)
 	return writeFile(n.t, "agent.yaml", fmt.Sprintf(`cluster: %s
 node: %s
 listen: %q
@@ -84,7 +88,7 @@ metrics_listen: %q
 tls: {certificate_file: %s, key_file: %s, ca_file: %s}
 socket_directory: %s
 snapshot_period_seconds: 0.2
-`, clusterName, n.name, n.agentAt, process.FreeAddress(n.t), files.CertificateFile, files.KeyFile, files.CAFile, n.sockets))
+`, clusterName, n.name, n.agentAt, process.FreeAddress(n.t), n.files.CertificateFile, n.files.KeyFile, n.files.CAFile, n.sockets))
 }
 
 // errNoLease says that the store is at its own pace.
