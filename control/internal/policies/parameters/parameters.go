@@ -73,6 +73,8 @@ func (p Parameter) Range() string {
 		return "true, false"
 	case len(p.Choices) > 0:
 		return strings.Join(p.Choices, ", ")
+	case p.Type == Objects:
+		return "at least one mapping"
 	default:
 		return "any " + string(p.Type)
 	}
@@ -226,8 +228,11 @@ func (p Parameter) decodeTextList(raw any) (any, error) {
 
 func (p Parameter) decodeObjects(raw any) (any, error) {
 	list, isList := raw.([]any)
-	if !isList || len(list) == 0 {
+	if !isList {
 		return nil, p.wrongType(raw)
+	}
+	if len(list) == 0 {
+		return nil, store.Invalidf("%s is empty", p.Name).WithHint("Allowed: %s.", p.Range())
 	}
 	objects := make([]map[string]any, 0, len(list))
 	for _, element := range list {

@@ -67,7 +67,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"number for a text":      {"class", 1, []string{"is no text"}},
 		"text for a list":        {"names", "a", []string{"is no list of texts"}},
 		"number in a list":       {"names", []any{1}, []string{"is no list of texts"}},
-		"no windows":             {"windows", []any{}, []string{"is no list of mappings"}},
+		"no windows":             {"windows", []any{}, []string{"windows is empty", "at least one mapping"}},
 		"text in windows":        {"windows", []any{"x"}, []string{"is no list of mappings"}},
 		"text for windows":       {"windows", "x", []string{"is no list of mappings"}},
 		"list in constants":      {"constants", map[string]any{"x": []any{}}, []string{"constants.x", "plain value"}},
