@@ -67,12 +67,14 @@ func (u *upgrade) requireRefused(authority, trusted *securitytest.Authority) {
 	// The server must be the one that refuses.
 	securitytest.Replace(u.t, files.CAFile, append(authority.PEM(), trusted.PEM()...))
 	client := u.clientOf(u.active, files)
+	refusals := func() int { return strings.Count(u.active.Output(), "certificate signed by unknown authority") }
+	before := refusals()
 	process.Eventually(u.t, func() error {
 		state, err := client.GetCluster(u.t.Context(), &sluicev1.GetClusterRequest{})
 		if err == nil {
 			u.t.Fatalf("a certificate of the former authority is answered with %v", state)
 		}
-		if !strings.Contains(u.active.Output(), "certificate signed by unknown authority") {
+		if refusals() == before {
 			return fmt.Errorf("the controller has not refused the certificate: %w", err)
 		}
 		return nil
