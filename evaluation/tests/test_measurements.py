@@ -67,7 +67,7 @@ def test_each_one_gets_a_number_of_its_own(document, tmp_path):
     second = measurements.write(tmp_path, document)
     assert [first.name, second.name] == ["01.json", "02.json"]
     assert first.read_bytes() == before
-    (latest,) = measurements.load_latest(tmp_path)
+    (latest,) = measurements.latest(measurements.load_all(tmp_path))
     assert latest.path == second
     assert latest.figures[1:] == FIGURES[1:]
 

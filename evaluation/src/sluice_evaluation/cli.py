@@ -116,6 +116,12 @@ def _reporting(subcommands: argparse._SubParsersAction) -> None:
     _results(claims)
     _output_format(claims)
     claims.set_defaults(run=commands.claims)
+    together = _command(
+        subcommands, "pool", "print each ratio that was measured more than once, all taken together"
+    )
+    _results(together)
+    _output_format(together)
+    together.set_defaults(run=commands.pool)
     compare = _command(subcommands, "compare", "compare two cells, A over B, run by run")
     compare.add_argument("a", metavar="A", type=Path, help="folder of a cell's runs")
     compare.add_argument("b", metavar="B", type=Path, help="folder of the cell to divide by")

@@ -10,6 +10,7 @@ from sluice_evaluation import freeze as freezing
 from sluice_evaluation import plan as planning
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.pooling import pooled
 
 GIGABYTE = 1e9
 
@@ -133,6 +134,22 @@ def claims(options: argparse.Namespace) -> int:
         print(f"         {row.command}  ({row.cost_text})")
     if not rows:
         print(f"no records in {options.results}")
+    return 0
+
+
+def pool(options: argparse.Namespace) -> int:
+    """Print the ratios of several measurements."""
+    found = pooled(measurements.load_all(options.results))
+    if options.output_format == "json":
+        _print_json([one.as_dict() for one in found])
+        return 0
+    for one in found:
+        print(f"{one.figure.status:8} {one.store} {one.version}: {one.figure.quantity}")
+        expected = f"expected {one.figure.expected_text}, " if one.figure.expected else ""
+        print(f"         {expected}measured {one.figure.value_text}")
+        print(f"         {one.measurements} measurements, {one.values} values")
+    if not found:
+        print(f"no ratio in {options.results} was measured more than once on the same software")
     return 0
 
 

@@ -126,11 +126,16 @@ def faults(path: Path, results: Path) -> list[str]:
     return [] if actual == expected else [f"{path}: lies in {actual}, but is of {expected}"]
 
 
-def load_latest(results: Path) -> list[Measurement]:
-    """The last measurement of each name; EvaluationError when one is not valid."""
-    latest: dict[Path, Measurement] = {}
+def load_all(results: Path) -> list[Measurement]:
+    """All measurements, those of a name in their order; EvaluationError when one is not valid."""
+    found = []
     for path in find(results):
         if wrong := faults(path, results):
             raise EvaluationError("\n".join(wrong))
-        latest[path.parent] = Measurement(path, json.loads(path.read_text()))
-    return list(latest.values())
+        found.append(Measurement(path, json.loads(path.read_text())))
+    return found
+
+
+def latest(measured: Iterable[Measurement]) -> list[Measurement]:
+    """The last measurement of each name."""
+    return list({measurement.path.parent: measurement for measurement in measured}.values())

@@ -29,6 +29,7 @@ from sluice_evaluation.experiment import Experiment
 from sluice_evaluation.figures import Drawing, draw_all
 from sluice_evaluation.inference import CAUTION_TEXT, MeanEstimate
 from sluice_evaluation.measurements import Measurement
+from sluice_evaluation.pooling import Pooled, pooled
 from sluice_evaluation.records import Record
 
 PAGE = "index.html"
@@ -79,8 +80,9 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
     sections = [_section(study, results, output) for study in studies(members, known)]
     # What is meant as a result comes before what only shows that everything works.
     sections.sort(key=lambda section: section.study.profile == "smoke")
-    taken = [(m, _relative(m.path, output)) for m in measurements.load_latest(results)]
-    page = _render(sections, taken, members, known)
+    measured = measurements.load_all(results)
+    taken = [(m, _relative(m.path, output)) for m in measurements.latest(measured)]
+    page = _render(sections, taken, pooled(measured), members, known)
     output.mkdir(parents=True, exist_ok=True)
     figures = output / "figures"
     shutil.rmtree(figures, ignore_errors=True)
@@ -110,6 +112,7 @@ def _content(path: Path) -> bytes | None:
 def _render(
     sections: list[Section],
     taken: list[tuple[Measurement, str]],
+    together: list[Pooled],
     members: list[Record],
     known: dict[str, Experiment],
 ) -> str:
@@ -128,6 +131,7 @@ def _render(
     text = environment.get_template("report.html.j2").render(
         sections=sections,
         measurements=taken,
+        together=together,
         record_count=len(members),
         complete_count=sum(member.complete for member in members),
         span=_span(members),

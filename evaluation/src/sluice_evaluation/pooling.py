@@ -1,0 +1,96 @@
+"""Ratios that were measured more than once on the same software, taken together.
+
+Each measurement is weighted by the inverse of its variance, to which what measurements differ by
+beyond their own scatter is added: R. DerSimonian and N. Laird, "Meta-analysis in clinical trials",
+Controlled Clinical Trials 7, 1986. All measurements that there are take part: none is chosen.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scipy import stats
+
+from sluice_evaluation.inference import CONFIDENCE
+from sluice_evaluation.measurements import Figure, Measurement
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A ratio over several measurements.
+
+    `values` counts those of all measurements; `between` is the standard deviation of what the
+    measurements differ by beyond their own scatter, 0 when nothing of the kind shows.
+    """
+
+    store: str
+    version: str
+    figure: Figure
+    measurements: int
+    values: int
+    between: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For output that scripts read."""
+        return asdict(self) | {"status": self.figure.status}
+
+
+def pooled(measured: Iterable[Measurement]) -> list[Pooled]:
+    """Each ratio with an interval that two or more measurements of the same software have."""
+    groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
+    for measurement in measured:
+        document = measurement.document
+        software = json.dumps(document["software"], sort_keys=True)
+        for figure in measurement.figures:
+            if _is_ratio(figure):
+                key = (document["store"], document["version"], software, figure.quantity)
+                groups[key].append(figure)
+    return [
+        _pool(store, version, figures)
+        for (store, version, _, _), figures in groups.items()
+        if len(figures) > 1
+    ]
+
+
+def _is_ratio(figure: Figure) -> bool:
+    if figure.low is None or figure.high is None or figure.low == figure.high:
+        return False
+    return figure.unit == "1" and len(figure.values) > 1
+
+
+def _variance(figure: Figure) -> float:
+    """That of the ratio, from its interval; over many values Fieller's is Student's around it."""
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(figure.values) - 1))
+    return ((figure.high - figure.low) / 2 / quantile) ** 2
+
+
+def _pool(store: str, version: str, figures: Sequence[Figure]) -> Pooled:
+    ratios, variances = [f.value for f in figures], [_variance(f) for f in figures]
+    between = _variance_between(ratios, variances)
+    mean, error = _weighted(ratios, [v + between for v in variances])
+    half_width = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
+    last = figures[-1]
+    figure = Figure(
+        last.quantity, "1", mean, mean - half_width, mean + half_width, expected=last.expected
+    )
+    count = sum(len(f.values) for f in figures)
+    return Pooled(store, version, figure, len(figures), count, math.sqrt(between))
+
+
+def _weighted(ratios: Sequence[float], variances: Sequence[float]) -> tuple[float, float]:
+    """Mean by inverse variance, and its standard error."""
+    total = sum(1 / v for v in variances)
+    mean = sum(r / v for r, v in zip(ratios, variances, strict=True)) / total
+    return mean, math.sqrt(1 / total)
+
+
+def _variance_between(ratios: Sequence[float], variances: Sequence[float]) -> float:
+    """DerSimonian and Laird's estimate, from Cochran's Q."""
+    mean, _ = _weighted(ratios, variances)
+    weights = [1 / v for v in variances]
+    q = sum(w * (r - mean) ** 2 for w, r in zip(weights, ratios, strict=True))
+    scale = sum(weights) - sum(w * w for w in weights) / sum(weights)
+    return max(0.0, (q - (len(ratios) - 1)) / scale)
