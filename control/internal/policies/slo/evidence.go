@@ -9,8 +9,12 @@ import (
 	"sluice.dev/control/internal/store"
 )
 
-// sameIntervalShare is the part of an interval by which its end may be told differently each time.
-const sameIntervalShare = 0.25
+const (
+	// sameIntervalShare is the part of an interval by which its end may be told differently each time.
+	sameIntervalShare = 0.25
+	// risingShare is the part of the longest burst in which load may still rise to what then lasts.
+	risingShare = 0.25
+)
 
 // evidence is what is new about latency since the last decision.
 type evidence struct {
@@ -124,7 +128,7 @@ func (p *Policy) watchForBurst(load, elapsed float64, s *state) {
 	// Three standard deviations of a Poisson count over a second, so that few requests make no burst. They
 	// are those of what was counted: the mean of an idle store is 0, and so would its deviation be.
 	if load > p.burstLoadFactor*s.loadMean+3*math.Sqrt(load) {
-		s.burstSince, s.burstPeak, s.burstBefore = s.loadEnd, load, s.lastBurst
+		s.burstSince, s.burstPeak, s.burstLow, s.burstBefore = s.loadEnd, load, never, s.lastBurst
 		return
 	}
 	s.loadMean += (1 - math.Exp(-elapsed/p.loadMemory.Seconds())) * (load - s.loadMean)
@@ -132,12 +136,22 @@ func (p *Policy) watchForBurst(load, elapsed float64, s *state) {
 
 func (p *Policy) watchBurst(load float64, s *state) {
 	s.burstPeak = max(s.burstPeak, load)
-	isNewLoad := s.loadEnd-s.burstSince > p.longestBurst.Seconds()
-	if isNewLoad {
-		// It was no burst, so that none is to be expected because of it.
-		s.loadMean, s.lastBurst, s.isArmed = load, s.burstBefore, false
+	lasted := s.loadEnd - s.burstSince
+	if lasted >= risingShare*p.longestBurst.Seconds() && (s.burstLow == never || load < s.burstLow) {
+		s.burstLow = load
 	}
-	if isNewLoad || load < (s.loadMean+s.burstPeak)/2 {
+	if lasted > p.longestBurst.Seconds() {
+		p.takeAsNewLoad(load, s)
+		return
+	}
+	if load < (s.loadMean+s.burstPeak)/2 {
 		s.burstSince = never
 	}
+}
+
+// takeAsNewLoad ends what was no burst, so that none is to be expected because of it. What has lasted is its
+// lowest load: upon that a burst may be on at this moment.
+func (p *Policy) takeAsNewLoad(load float64, s *state) {
+	s.loadMean, s.lastBurst, s.burstSince, s.isArmed = s.burstLow, s.burstBefore, never, false
+	p.watchForBurst(load, 0, s)
 }

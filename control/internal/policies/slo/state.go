@@ -22,9 +22,9 @@ type state struct {
 	goodSince, lastBelieved float64
 	// loadMean is the mean of requests per second outside of bursts, loadEnd the end of the last interval.
 	loadMean, loadEnd float64
-	// burstSince is when the present burst began, burstPeak its highest load, lastBurst when one was
-	// seen last, and burstBefore when the one before the present one was.
-	burstSince, burstPeak, lastBurst, burstBefore float64
+	// burstSince is when the present burst began, burstPeak its highest load and burstLow the lowest since it
+	// had risen, lastBurst when one was seen last, and burstBefore when the one before the present one was.
+	burstSince, burstPeak, burstLow, lastBurst, burstBefore float64
 	// isArmed says that a burst is over and no task was started for it yet; startedAt when one was asked for.
 	isArmed   bool
 	startedAt float64
@@ -44,7 +44,7 @@ const (
 func load(memory policy.Memory, target policy.Target, now, floor, ceiling float64) state {
 	s := state{
 		changedAt: never, raisedOn: never, wroteAt: never, outsideSince: never, goodSince: never, lastBelieved: never,
-		loadMean: never, loadEnd: never, burstSince: never, lastBurst: never, burstBefore: never, startedAt: never,
+		loadMean: never, loadEnd: never, burstSince: never, burstLow: never, lastBurst: never, burstBefore: never, startedAt: never,
 		pendingStart: never,
 	}
 	rate, isKnown := memory[keyRate]
@@ -99,6 +99,7 @@ func (s *state) numbers() []named[float64] {
 		{"slo_load_end_seconds", &s.loadEnd},
 		{"slo_burst_since_seconds", &s.burstSince},
 		{"slo_burst_peak_requests_per_second", &s.burstPeak},
+		{"slo_burst_low_requests_per_second", &s.burstLow},
 		{"slo_last_burst_seconds", &s.lastBurst},
 		{"slo_burst_before_seconds", &s.burstBefore},
 		{"slo_started_at_seconds", &s.startedAt},
