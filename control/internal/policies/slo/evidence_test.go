@@ -118,3 +118,46 @@ func TestDecideLeavesItsArgumentsAlone(t *testing.T) {
 		t.Errorf("the memory has changed from %v to %v", before, l.memory)
 	}
 }
+
+// The first load after an idle time looks like a burst, within which there can be a burst.
+func TestABurstUponANewLoadIsNotTakenForTheLoad(t *testing.T) {
+	l := loop{policy: made(t, map[string]any{"longest_burst_seconds": 10})}
+	step := func(requests uint64) policy.Decision {
+		return l.decide(second{p99Milliseconds: 1, requests: requests, debtMegabytes: 60})
+	}
+	for range 5 {
+		step(0)
+	}
+	for _, rising := range []uint64{22, 43, 129} {
+		step(rising)
+	}
+	for range 4 {
+		step(150)
+	}
+	for i := range 10 {
+		decision := step(1500)
+		if rateOf(decision) != 0 || decision.Start {
+			t.Errorf("%d s into the burst: %s", i, decision.Reason)
+		}
+	}
+	for range 5 {
+		step(150)
+	}
+	if mean := l.memory["slo_load_mean_requests_per_second"]; mean != 150 {
+		t.Errorf("the mean load outside of bursts is %v, want 150", mean)
+	}
+	if decision := step(400); rateOf(decision) != 0 {
+		t.Errorf("the next burst is not seen: %s", decision.Reason)
+	}
+}
+
+func TestIntervalsLongerThanTheLongestBurst(t *testing.T) {
+	l := loop{policy: made(t, nil)}
+	for _, requests := range []uint64{100, 1000, 1000} {
+		l.now += 5 * time.Minute
+		l.decide(second{p99Milliseconds: 1, requests: requests})
+	}
+	if mean := l.memory["slo_load_mean_requests_per_second"]; mean != 1000 {
+		t.Errorf("the mean load is %v after 5 minutes of 1000, want that", mean)
+	}
+}
