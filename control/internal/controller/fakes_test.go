@@ -10,10 +10,12 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/protobuf/proto"
 
 	"sluice.dev/control/internal/election"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -332,12 +334,22 @@ func (x *memoryExchange) Send(request *sluicev1.SteerRequest) error {
 }
 
 func (x *memoryExchange) Recv() (*sluicev1.SteerResponse, error) {
+	return nil, errors.New("this exchange gives messages as they come")
+}
+
+func (x *memoryExchange) RecvMsg(message any) error {
+	encoded, isEncoded := message.(*protocol.Encoded)
+	if !isEncoded {
+		return errors.New("this exchange gives messages as they come")
+	}
 	select {
 	case response := <-x.responses:
-		return response, nil
+		bytes, err := proto.Marshal(response)
+		*encoded = bytes
+		return err
 	case err := <-x.failures:
-		return nil, err
+		return err
 	case <-x.ctx.Done():
-		return nil, x.ctx.Err()
+		return x.ctx.Err()
 	}
 }

@@ -63,10 +63,9 @@ func dialAgents(credentials *security.Credentials) dialFunc {
 	}
 }
 
-// observation is an answer of an agent. It is never changed, only replaced.
+// observation is what an agent has told. It is never changed, only replaced.
 type observation struct {
-	message  *sluicev1.GetSnapshotResponse
-	snapshot wire.NodeSnapshot
+	report *wire.Report
 	// askedAt is a moment at which the agent had not sent it yet.
 	askedAt time.Time
 }
@@ -119,13 +118,13 @@ func (n *node) read(ctx context.Context, now func() time.Time) {
 		n.fail(fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err))
 		return
 	}
-	n.take(message, askedAt)
+	report, err := wire.NewReport(n.agent.Node, message, askedAt)
+	n.take(report, err, askedAt)
 }
 
-// take makes a snapshot the state of the node, unless a newer one has come by another way. For askedAt take
-// a moment at which the agent had not sent it yet.
-func (n *node) take(message *sluicev1.GetSnapshotResponse, askedAt time.Time) {
-	snapshot, err := wire.DecodeNodeSnapshot(n.agent.Node, message, askedAt)
+// take makes a report, or what is wrong with it, the state of the node, unless a newer one has come by another
+// way. For askedAt take a moment at which the agent had not sent it yet.
+func (n *node) take(report *wire.Report, err error, askedAt time.Time) {
 	if err != nil {
 		n.fail(fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err))
 		return
@@ -133,7 +132,7 @@ func (n *node) take(message *sluicev1.GetSnapshotResponse, askedAt time.Time) {
 	if latest := n.state.Load().latest; latest != nil && askedAt.Before(latest.askedAt) {
 		return
 	}
-	n.state.Store(&nodeState{latest: &observation{message: message, snapshot: snapshot, askedAt: askedAt}})
+	n.state.Store(&nodeState{latest: &observation{report: report, askedAt: askedAt}})
 }
 
 func (n *node) fail(err error) {

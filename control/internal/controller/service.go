@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/page"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/version"
@@ -32,25 +32,23 @@ type service struct {
 }
 
 // Cluster returns the last state of every node, by name.
-func (s *service) Cluster() *sluicev1.GetClusterResponse {
+func (s *service) Cluster() page.Cluster {
 	c := s.controller
 	published, state, now := c.published.Load(), c.elector.State(), c.now()
-	response := &sluicev1.GetClusterResponse{
-		Cluster: published.config.Cluster, Version: version.Number(),
-		IsActive: state.Active, ActiveController: state.Leader, IsDryRun: published.config.DryRun,
-		Nodes: make([]*sluicev1.NodeState, len(published.nodes)),
-	}
+	nodes := make([]page.Node, len(published.nodes))
 	for i, node := range published.nodes {
 		known := node.state.Load()
-		message := &sluicev1.NodeState{Node: node.agent.Node, Address: node.agent.Address, Problem: known.problem}
+		nodes[i] = page.Node{Name: node.agent.Node, Address: node.agent.Address, Problem: known.problem}
 		if known.latest != nil {
-			message.Snapshot = known.latest.message
-			message.Age = durationpb.New(now.Sub(known.latest.askedAt))
+			nodes[i].Report, nodes[i].Age = known.latest.report, now.Sub(known.latest.askedAt)
 		}
-		response.Nodes[i] = message
 	}
-	slices.SortFunc(response.Nodes, func(a, b *sluicev1.NodeState) int { return strings.Compare(a.Node, b.Node) })
-	return response
+	slices.SortFunc(nodes, func(a, b page.Node) int { return strings.Compare(a.Name, b.Name) })
+	controller := &sluicev1.GetClusterResponse{
+		Cluster: published.config.Cluster, Version: version.Number(),
+		IsActive: state.Active, ActiveController: state.Leader, IsDryRun: published.config.DryRun,
+	}
+	return page.Cluster{Controller: controller, Nodes: nodes}
 }
 
 // DecisionsAfter returns the decisions that are kept and whose sequence is greater, oldest first.
@@ -65,30 +63,32 @@ func (s *service) GetCluster(
 	_ context.Context, request *sluicev1.GetClusterRequest,
 ) (*sluicev1.GetClusterResponse, error) {
 	cluster := s.Cluster()
-	first, isThere := slices.BinarySearchFunc(cluster.GetNodes(), request.GetPageToken(),
-		func(node *sluicev1.NodeState, token string) int { return strings.Compare(node.GetNode(), token) })
+	first, isThere := slices.BinarySearchFunc(cluster.Nodes, request.GetPageToken(),
+		func(node page.Node, token string) int { return strings.Compare(node.Name, token) })
 	if isThere {
 		first++
 	}
-	cluster.Nodes = cluster.GetNodes()[first:]
-	count := pageLength(cluster.GetNodes(), int(request.GetPageSize()))
-	if count < len(cluster.GetNodes()) {
-		cluster.NextPageToken = cluster.GetNodes()[count-1].GetNode()
+	response, left := cluster.Controller, cluster.Nodes[first:]
+	response.Nodes = firstPage(left, int(request.GetPageSize()))
+	if count := len(response.GetNodes()); count < len(left) {
+		response.NextPageToken = left[count-1].Name
 	}
-	cluster.Nodes = cluster.GetNodes()[:count]
-	return cluster, nil
+	return response, nil
 }
 
-// pageLength is how many of some nodes make a page: at most so many, 0 for no bound, and at least one.
-func pageLength(nodes []*sluicev1.NodeState, most int) int {
+// firstPage is the first page of some nodes: at most so many, 0 for no bound, and at least one.
+func firstPage(nodes []page.Node, most int) []*sluicev1.NodeState {
+	var shown []*sluicev1.NodeState
 	bytes := 0
-	for i, node := range nodes {
-		bytes += proto.Size(node)
+	for i := range nodes {
+		message := nodes[i].Message()
+		bytes += proto.Size(message)
 		if i > 0 && (bytes > maxListBytes || i == most) {
-			return i
+			break
 		}
+		shown = append(shown, message)
 	}
-	return len(nodes)
+	return shown
 }
 
 // ListDecisions returns the last decisions that the request selects, as many as fit into a message.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -38,8 +39,10 @@ type steering struct {
 	now      func() time.Time
 	log      *slog.Logger
 	stream   sluicev1.AgentService_SteerClient
-	ctx      context.Context
-	cancel   context.CancelFunc
+	// reports is for the goroutine alone that receives.
+	reports *wire.ReportReader
+	ctx     context.Context
+	cancel  context.CancelFunc
 
 	// turns has an element for each order that is under way.
 	turns chan struct{}
@@ -67,7 +70,8 @@ type steering struct {
 func newSteering(ctx context.Context, n *node, interval time.Duration, now func() time.Time, log *slog.Logger) *steering {
 	s := &steering{
 		node: n, interval: interval, now: now, log: log, receivedAt: now(),
-		turns: make(chan struct{}, ordersAtOnce), waiting: make(map[uint64]chan<- *sluicev1.OrderAnswer),
+		reports: wire.NewReportReader(n.agent.Node),
+		turns:   make(chan struct{}, ordersAtOnce), waiting: make(map[uint64]chan<- *sluicev1.OrderAnswer),
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s
@@ -85,7 +89,7 @@ func (s *steering) run(periodBegan time.Time, phase time.Duration) bool {
 }
 
 func (s *steering) exchange(periodBegan time.Time, phase time.Duration) error {
-	stream, err := s.node.connection.Steer(s.ctx)
+	stream, err := s.node.connection.Steer(s.ctx, protocol.ReceiveEncoded())
 	if err != nil {
 		return err
 	}
@@ -98,12 +102,16 @@ func (s *steering) exchange(periodBegan time.Time, phase time.Duration) error {
 		return err
 	}
 	s.noteBegun()
+	var encoded protocol.Encoded
 	for {
-		response, err := stream.Recv()
+		if err := stream.RecvMsg(&encoded); err != nil {
+			return err
+		}
+		message, err := wire.ReadSteerMessage(encoded)
 		if err != nil {
 			return err
 		}
-		if err := s.take(response); err != nil {
+		if err := s.take(message); err != nil {
 			return err
 		}
 	}
@@ -139,26 +147,27 @@ func (s *steering) register(request *sluicev1.SteerRequest, answered chan<- *slu
 	return s.sent, nil
 }
 
-func (s *steering) take(response *sluicev1.SteerResponse) error {
-	switch content := response.GetContent().(type) {
-	case *sluicev1.SteerResponse_Snapshot:
-		return s.takeSnapshot(response, content.Snapshot)
-	case *sluicev1.SteerResponse_Answer:
-		s.noteSeen(response.GetLastRequest())
-		s.takeAnswer(content.Answer)
+func (s *steering) take(message wire.SteerMessage) error {
+	switch {
+	case message.Report != nil:
+		return s.takeReport(message)
+	case message.Answer != nil:
+		s.noteSeen(message.LastRequest)
+		s.takeAnswer(message.Answer)
 	}
 	// Anything else is of a newer version.
 	return nil
 }
 
-// takeSnapshot makes a snapshot the state of the node.
-func (s *steering) takeSnapshot(response *sluicev1.SteerResponse, message *sluicev1.GetSnapshotResponse) error {
-	askedAt, err := s.sentBy(response)
+// takeReport makes a snapshot the state of the node.
+func (s *steering) takeReport(message wire.SteerMessage) error {
+	askedAt, err := s.sentBy(message)
 	if err != nil {
 		return err
 	}
-	s.noteSeen(response.GetLastRequest())
-	s.node.take(message, askedAt)
+	s.noteSeen(message.LastRequest)
+	report, err := s.reports.Read(message.Report, askedAt)
+	s.node.take(report, err, askedAt)
 	s.mutex.Lock()
 	s.received++
 	s.receivedAt = s.now()
@@ -174,19 +183,15 @@ func (s *steering) takeSnapshot(response *sluicev1.SteerResponse, message *sluic
 // sentBy is a moment at which the agent had not sent a message yet, by this controller's clock: that of the
 // request that the message names, and the time that the agent says has passed since it came. So what was
 // long on its way counts as old, whenever it comes.
-func (s *steering) sentBy(response *sluicev1.SteerResponse) (time.Time, error) {
-	since, err := wire.DecodeSinceRequest(response)
-	if err != nil {
-		return time.Time{}, err
-	}
+func (s *steering) sentBy(message wire.SteerMessage) (time.Time, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	number := response.GetLastRequest()
+	number := message.LastRequest
 	if number > s.sent || number+keptRequests <= s.sent || number < s.seen || number == 0 {
 		return time.Time{}, store.Invalidf("the agent at %s names request %d, after %d were sent and it had %d",
 			s.node.agent.Address, number, s.sent, s.seen)
 	}
-	moment := s.sentAt[number%keptRequests].Add(since)
+	moment := s.sentAt[number%keptRequests].Add(message.SinceRequest)
 	if now := s.now(); moment.After(now) {
 		// The clock of one of both goes wrong, or stood still.
 		return now, nil

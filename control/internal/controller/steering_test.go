@@ -109,7 +109,7 @@ func TestSnapshotsThatComeUnaskedReplaceCalls(t *testing.T) {
 	if w.agent.asked != 1 {
 		t.Errorf("the agent was asked %d times, want once", w.agent.asked)
 	}
-	if known := len(w.nodesByName["n1"].state.Load().latest.snapshot.Instances); known != 2 {
+	if known := len(w.nodesByName["n1"].state.Load().latest.report.Instances); known != 2 {
 		t.Errorf("%d instances are known, want 2", known)
 	}
 }

@@ -77,7 +77,7 @@ func (p *activePolicy) appendTargets(
 	state := node.state.Load()
 	first := len(targets)
 	if state.latest != nil {
-		for _, instance := range state.latest.snapshot.Instances {
+		for _, instance := range state.latest.report.Instances {
 			// One that an agent names twice is decided about once.
 			if p.selects(instance.Ref) && !hasTarget(targets[first:], instance.Ref) {
 				targets = append(targets, p.target(node, state, instance, now, stale))
@@ -122,9 +122,9 @@ func (p *activePolicy) target(
 	target := policy.Target{
 		Ref: instance.Ref, Kind: store.Kind(p.config.Targets.Kind), Scope: p.config.Targets.Scope,
 		Age:         now.Sub(instance.Snapshot.TakenAt),
-		Description: descriptionOf(state.latest.snapshot.Descriptions, instance.Ref),
+		Description: descriptionOf(state.latest.report.Descriptions, instance.Ref),
 		Snapshot:    instance.Snapshot,
-		NodeSignals: state.latest.snapshot.Signals,
+		NodeSignals: state.latest.report.Signals,
 	}
 	target.NodeSignalsAge = now.Sub(target.NodeSignals.SampledAt)
 	target.Missing = whyNotFresh(node, state, target, stale, instance.Problem)

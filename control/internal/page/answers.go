@@ -122,7 +122,7 @@ func (p *Page) answerCluster(f *frame, query clusterQuery) (clusterAnswer, []int
 		Nodes:           []json.RawMessage{},
 	}
 	for i, place := range shown {
-		answer.Names[i] = f.cluster.GetNodes()[place].GetNode()
+		answer.Names[i] = f.cluster.Nodes[place].Name
 	}
 	return answer, shown, nil
 }
@@ -144,10 +144,11 @@ func answerHistory(shown timeline) (*historyAnswer, error) {
 	answer := &historyAnswer{
 		Target:            targetAnswer{key.node, key.store, key.instance, key.kind.String(), key.scope},
 		BeganMilliseconds: shown.began.Milliseconds(),
-		DebtTriggerBytes:  shown.debt.GetTriggerBytes(),
-		DebtLimitBytes:    shown.debt.GetLimitBytes(),
 		Points:            newPoints(),
 		Repeats:           make([]repeatsAnswer, len(shown.repeats)),
+	}
+	if shown.debt != nil {
+		answer.DebtTriggerBytes, answer.DebtLimitBytes = shown.debt.TriggerBytes, shown.debt.LimitBytes
 	}
 	for _, point := range shown.points {
 		answer.Points.add(point)

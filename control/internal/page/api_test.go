@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 )
 
@@ -41,10 +43,12 @@ func get[Answer any](t *testing.T, p *Page, path string) Answer {
 
 func TestClusterSelection(t *testing.T) {
 	c := newTestCluster(45)
-	c.change(7, &sluicev1.NodeState{Node: nodeName(7), Problem: "connection refused"})
+	c.change(7, nodeThatFailed(7, "connection refused"))
 	leased := answerOf(nodeName(9), 1e6)
-	leased.Snapshots[0].Leases = []*sluicev1.Lease{{Kind: sluicev1.Kind_KIND_CHECKPOINT, Owner: "policy/latency", Setting: rateSetting(5e6)}}
-	c.change(9, &sluicev1.NodeState{Node: nodeName(9), Snapshot: leased})
+	leased.Snapshots[0].Leases = []*sluicev1.Lease{{
+		Kind: sluicev1.Kind_KIND_CHECKPOINT, Owner: "policy/latency", Setting: rateSetting(5e6), TimeLeft: durationpb.New(time.Second),
+	}}
+	c.change(9, nodeThatAnswered(leased))
 	p := New(c, c.Now)
 	for _, test := range []struct {
 		query            string

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -9,27 +10,37 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/wire"
 )
 
 // testCluster is a Source that does what a test tells it, and its clock.
 type testCluster struct {
 	mu        sync.Mutex
 	now       time.Time
-	state     *sluicev1.GetClusterResponse
+	state     Cluster
 	decisions []*sluicev1.Decision
 }
 
 // newTestCluster has so many nodes, each with a checkpoint that writes 1 MB/s more than that before.
 func newTestCluster(nodes int) *testCluster {
 	c := &testCluster{now: time.Now()}
-	c.state = &sluicev1.GetClusterResponse{Cluster: "test", IsActive: true, ActiveController: "ctl-1"}
+	c.state.Controller = &sluicev1.GetClusterResponse{Cluster: "test", IsActive: true, ActiveController: "ctl-1"}
 	for i := range nodes {
-		name := nodeName(i)
-		c.state.Nodes = append(c.state.Nodes, &sluicev1.NodeState{
-			Node: name, Address: name + ":7411", Snapshot: answerOf(name, float64(i+1)*1e6), Age: durationpb.New(0),
-		})
+		c.state.Nodes = append(c.state.Nodes, nodeThatAnswered(answerOf(nodeName(i), float64(i+1)*1e6)))
 	}
 	return c
+}
+
+func nodeThatAnswered(answer *sluicev1.GetSnapshotResponse) Node {
+	report, err := wire.NewReport(answer.GetNode(), answer, time.Now())
+	if err != nil {
+		panic(err)
+	}
+	return Node{Name: answer.GetNode(), Address: answer.GetNode() + ":7411", Report: report}
+}
+
+func nodeThatFailed(place int, problem string) Node {
+	return Node{Name: nodeName(place), Problem: problem}
 }
 
 func nodeName(i int) string { return fmt.Sprintf("db-%05d", i) }
@@ -38,18 +49,23 @@ func answerOf(node string, rate float64) *sluicev1.GetSnapshotResponse {
 	return &sluicev1.GetSnapshotResponse{
 		Node: node, Signals: &sluicev1.NodeSignals{CpuUsed: 0.25},
 		Snapshots: []*sluicev1.Snapshot{{
-			Ref: &sluicev1.StoreRef{Store: "postgres", Instance: "main"},
+			Ref: &sluicev1.StoreRef{Store: "postgres", Instance: "main"}, Age: durationpb.New(0),
 			Tasks: []*sluicev1.Task{{
-				Kind: sluicev1.Kind_KIND_CHECKPOINT, State: sluicev1.State_STATE_RUNNING,
+				Id: "1", Kind: sluicev1.Kind_KIND_CHECKPOINT, State: sluicev1.State_STATE_RUNNING,
 				BytesDone: 10, BytesTotal: 100, RateBytesPerSecond: rate,
 			}},
 			Debts: []*sluicev1.Debt{{Kind: sluicev1.Kind_KIND_CHECKPOINT, Bytes: 600, LimitBytes: 1000}},
 			Latencies: []*sluicev1.Latency{
-				{RequestClass: "write", Count: 10, P99: durationpb.New(9 * time.Millisecond)},
-				{RequestClass: "write", Count: 10, P99: durationpb.New(4 * time.Millisecond)},
-				{RequestClass: "read", Count: 0},
+				latencyOf("write", 10, 9*time.Millisecond), latencyOf("write", 10, 4*time.Millisecond), latencyOf("read", 0, 0),
 			},
 		}},
+	}
+}
+
+func latencyOf(class string, count uint64, p99 time.Duration) *sluicev1.Latency {
+	return &sluicev1.Latency{
+		RequestClass: class, Count: count, P99: durationpb.New(p99),
+		Age: durationpb.New(0), Interval: durationpb.New(time.Second),
 	}
 }
 
@@ -63,7 +79,7 @@ func (c *testCluster) Now() time.Time {
 	return c.now
 }
 
-func (c *testCluster) Cluster() *sluicev1.GetClusterResponse {
+func (c *testCluster) Cluster() Cluster {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state
@@ -83,18 +99,17 @@ func (c *testCluster) pass(by time.Duration) {
 }
 
 // change replaces the state of a node.
-func (c *testCluster) change(place int, node *sluicev1.NodeState) {
+func (c *testCluster) change(place int, node Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := &sluicev1.GetClusterResponse{Cluster: c.state.GetCluster(), IsActive: c.state.GetIsActive()}
-	next.Nodes = append(next.Nodes, c.state.GetNodes()...)
-	next.Nodes[place] = node
-	c.state = next
+	next := slices.Clone(c.state.Nodes)
+	next[place] = node
+	c.state.Nodes = next
 }
 
 // answer lets the agent of a node answer with another rate.
 func (c *testCluster) answer(place int, rate float64) {
-	c.change(place, &sluicev1.NodeState{Node: nodeName(place), Snapshot: answerOf(nodeName(place), rate)})
+	c.change(place, nodeThatAnswered(answerOf(nodeName(place), rate)))
 }
 
 // decide adds a decision about the checkpoint of a node.

@@ -11,12 +11,13 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
 )
 
 // frame is the state of the cluster in one period. It is not changed, but remembers what was made of it.
 type frame struct {
-	cluster *sluicev1.GetClusterResponse
+	cluster Cluster
 	// takenAt is the time of the period, since is counted from the start of the page.
 	takenAt time.Time
 	since   time.Duration
@@ -48,96 +49,61 @@ type summary struct {
 	Stops     int     `json:"stops"`
 }
 
-func newFrame(cluster *sluicev1.GetClusterResponse, at time.Time, since time.Duration) *frame {
+func newFrame(cluster Cluster, at time.Time, since time.Duration) *frame {
 	f := &frame{cluster: cluster, takenAt: at, since: since, nodes: map[int]json.RawMessage{}}
 	f.summarise = sync.OnceValue(f.sum)
 	return f
 }
 
 func (f *frame) sum() summary {
-	total := summary{Nodes: len(f.cluster.GetNodes()), Changes: f.changes, Stops: f.stops}
-	for _, node := range f.cluster.GetNodes() {
-		if isUnreachable(node) {
+	total := summary{Nodes: len(f.cluster.Nodes), Changes: f.changes, Stops: f.stops}
+	for place := range f.cluster.Nodes {
+		node := &f.cluster.Nodes[place]
+		if node.isUnreachable() {
 			total.Unreachable++
 		}
-		for _, snapshot := range node.GetSnapshot().GetSnapshots() {
-			total.addStore(node.GetNode(), snapshot)
+		for _, instance := range node.instances() {
+			total.addStore(instance)
 		}
 	}
 	return total
 }
 
-func (s *summary) addStore(node string, snapshot *sluicev1.Snapshot) {
+func (s *summary) addStore(instance wire.InstanceSnapshot) {
 	s.Stores++
-	s.Leases += len(snapshot.GetLeases())
-	for _, task := range snapshot.GetTasks() {
+	s.Leases += len(instance.Snapshot.Leases)
+	for _, task := range instance.Snapshot.Tasks {
 		s.addTask(task)
 	}
-	for _, debt := range snapshot.GetDebts() {
-		if debt.GetLimitBytes() == 0 {
+	for _, debt := range instance.Snapshot.Debts {
+		if debt.LimitBytes == 0 {
 			continue
 		}
-		share := float64(debt.GetBytes()) / float64(debt.GetLimitBytes())
-		if share > s.DebtShare {
-			ref := snapshot.GetRef()
-			s.DebtShare, s.DebtOf = share, node+"/"+ref.GetStore()+"/"+ref.GetInstance()
+		if share := float64(debt.Bytes) / float64(debt.LimitBytes); share > s.DebtShare {
+			s.DebtShare, s.DebtOf = share, instance.Ref.String()
 		}
 	}
 }
 
-func (s *summary) addTask(task *sluicev1.Task) {
-	s.RateBytesPerSecond += task.GetRateBytesPerSecond()
-	switch task.GetState() {
-	case sluicev1.State_STATE_RUNNING:
+func (s *summary) addTask(task store.Task) {
+	s.RateBytesPerSecond += task.RateBytesPerSecond
+	switch task.State {
+	case store.Running:
 		s.Running++
-	case sluicev1.State_STATE_HELD:
+	case store.Held:
 		s.Held++
-	case sluicev1.State_STATE_QUEUED, sluicev1.State_STATE_DEFERRED:
+	case store.Queued, store.Deferred:
 		s.Waiting++
-	case sluicev1.State_STATE_FAILED:
+	case store.Failed:
 		s.Failed++
 	}
-}
-
-// isUnreachable says whether what is known of a node is old.
-func isUnreachable(node *sluicev1.NodeState) bool {
-	return node.GetProblem() != "" || node.GetSnapshot() == nil
-}
-
-// hasProblem says whether the node, or a store on it, does not answer, or a task has failed.
-func hasProblem(node *sluicev1.NodeState) bool {
-	if isUnreachable(node) {
-		return true
-	}
-	return slices.ContainsFunc(node.GetSnapshot().GetSnapshots(), func(s *sluicev1.Snapshot) bool {
-		return s.GetProblem() != "" || slices.ContainsFunc(s.GetTasks(), func(t *sluicev1.Task) bool {
-			return t.GetState() == sluicev1.State_STATE_FAILED
-		})
-	})
-}
-
-func hasLease(node *sluicev1.NodeState) bool {
-	return slices.ContainsFunc(node.GetSnapshot().GetSnapshots(), func(s *sluicev1.Snapshot) bool {
-		return len(s.GetLeases()) > 0
-	})
-}
-
-// names says whether the node, or a store on it, has the text in its name. The text is in lower case.
-func names(node *sluicev1.NodeState, text string) bool {
-	if strings.Contains(strings.ToLower(node.GetNode()), text) {
-		return true
-	}
-	return slices.ContainsFunc(node.GetSnapshot().GetSnapshots(), func(s *sluicev1.Snapshot) bool {
-		name := s.GetRef().GetStore() + "/" + s.GetRef().GetInstance()
-		return strings.Contains(strings.ToLower(name), text)
-	})
 }
 
 // selectNodes returns the places of the nodes that a query asks for, before it is cut into pages.
 func (f *frame) selectNodes(query clusterQuery) []int {
 	var selected []int
-	for place, node := range f.cluster.GetNodes() {
-		if query.matches(node) {
+	for place := range f.cluster.Nodes {
+		if query.matches(&f.cluster.Nodes[place]) {
 			selected = append(selected, place)
 		}
 	}
@@ -161,7 +127,7 @@ func (f *frame) nodeJSON(place int) (json.RawMessage, error) {
 	if made, ok := f.nodes[place]; ok {
 		return made, nil
 	}
-	made, err := marshal(f.cluster.GetNodes()[place])
+	made, err := marshal(f.cluster.Nodes[place].Message())
 	if err != nil {
 		return nil, err
 	}
@@ -171,36 +137,33 @@ func (f *frame) nodeJSON(place int) (json.RawMessage, error) {
 
 // controllerJSON is the state of the cluster without its nodes.
 func (f *frame) controllerJSON() (json.RawMessage, error) {
-	return marshal(&sluicev1.GetClusterResponse{
-		Cluster:          f.cluster.GetCluster(),
-		Version:          f.cluster.GetVersion(),
-		IsActive:         f.cluster.GetIsActive(),
-		ActiveController: f.cluster.GetActiveController(),
-		IsDryRun:         f.cluster.GetIsDryRun(),
-	})
+	return marshal(f.cluster.Controller)
 }
 
 // node finds a node by its name, nil if there is none.
-func (f *frame) node(name string) *sluicev1.NodeState {
-	nodes := f.cluster.GetNodes()
-	place, found := slices.BinarySearchFunc(nodes, name, func(n *sluicev1.NodeState, name string) int {
-		return strings.Compare(n.GetNode(), name)
+func (f *frame) node(name string) *Node {
+	place, found := slices.BinarySearchFunc(f.cluster.Nodes, name, func(n Node, name string) int {
+		return strings.Compare(n.Name, name)
 	})
 	if !found {
 		return nil
 	}
-	return nodes[place]
+	return &f.cluster.Nodes[place]
 }
 
 // debt finds the debt of a target, nil if there is none.
-func (f *frame) debt(of target) *sluicev1.Debt {
-	for _, snapshot := range f.node(of.node).GetSnapshot().GetSnapshots() {
-		if snapshot.GetRef().GetStore() != of.store || snapshot.GetRef().GetInstance() != of.instance {
+func (f *frame) debt(of target) *store.Debt {
+	node := f.node(of.node)
+	if node == nil {
+		return nil
+	}
+	for _, instance := range node.instances() {
+		if instance.Ref.Store != of.store || instance.Ref.Instance != of.instance {
 			continue
 		}
-		for _, debt := range snapshot.GetDebts() {
-			if debt.GetKind() == of.kind && debt.GetScope() == of.scope {
-				return debt
+		for i, debt := range instance.Snapshot.Debts {
+			if wire.EncodeKind(debt.Kind) == of.kind && debt.Scope == of.scope {
+				return &instance.Snapshot.Debts[i]
 			}
 		}
 	}
@@ -209,8 +172,12 @@ func (f *frame) debt(of target) *sluicev1.Debt {
 
 // has says whether there is a task, a debt or a lease of the target.
 func (f *frame) has(wanted target) bool {
+	node := f.node(wanted.node)
+	if node == nil {
+		return false
+	}
 	found := false
-	eachLane(f.node(wanted.node), func(lane target, _ sample) {
+	eachLane(node, func(lane target, _ sample) {
 		found = found || lane == wanted
 	})
 	return found

@@ -6,14 +6,16 @@ import (
 	"time"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
 )
 
 const (
 	historyLength = 15 * time.Minute
 	// maxPoints is a point a second for historyLength.
 	maxPoints = 900
-	// maxSeries bounds memory to about 100 MB, 50 kB a series.
-	maxSeries = 2048
+	// maxSeries bounds memory to about 35 MB, 70 kB a series with the decisions that it shows.
+	maxSeries = 512
 	// windowLength is the time over which decisions that repeat are drawn as one.
 	windowLength = 30 * time.Second
 	maxWindows   = int(historyLength/windowLength) + 1
@@ -56,7 +58,7 @@ type series struct {
 	points  ring[sample]
 	repeats ring[repeats]
 	// from is the answer of the agent that the last point was made of.
-	from  *sluicev1.GetSnapshotResponse
+	from  *wire.Report
 	seen  time.Duration
 	asked time.Duration
 	began time.Duration
@@ -72,10 +74,11 @@ func newHistory() *history {
 }
 
 // record adds a point to the timeline of each target whose node has answered anew.
-func (h *history) record(cluster *sluicev1.GetClusterResponse, since time.Duration) {
-	for _, node := range cluster.GetNodes() {
+func (h *history) record(cluster Cluster, since time.Duration) {
+	for place := range cluster.Nodes {
+		node := &cluster.Nodes[place]
 		eachLane(node, func(lane target, point sample) {
-			h.add(lane, point, node.GetSnapshot(), since)
+			h.add(lane, point, node.Report, since)
 		})
 	}
 	for key, kept := range h.series {
@@ -85,7 +88,7 @@ func (h *history) record(cluster *sluicev1.GetClusterResponse, since time.Durati
 	}
 }
 
-func (h *history) add(key target, point sample, from *sluicev1.GetSnapshotResponse, since time.Duration) {
+func (h *history) add(key target, point sample, from *wire.Report, since time.Duration) {
 	kept, ok := h.series[key]
 	if !ok {
 		if len(h.series) >= maxSeries {
@@ -144,7 +147,7 @@ type timeline struct {
 	// at is when it was copied, began when the recording began.
 	at, began time.Duration
 	// debt is the last one, for its bounds; nil if there is none.
-	debt      *sluicev1.Debt
+	debt      *store.Debt
 	points    []sample
 	repeats   []repeats
 	decisions []made
@@ -180,86 +183,87 @@ func (h *history) makeRoom() {
 
 // eachLane calls back for each kind and scope for which a store of the node has a task, a debt or a
 // lease, with the point that its state makes. Stores that do not answer have none.
-func eachLane(node *sluicev1.NodeState, call func(target, sample)) {
-	if node.GetProblem() != "" {
+func eachLane(node *Node, call func(target, sample)) {
+	if node.Problem != "" {
 		return
 	}
-	for _, snapshot := range node.GetSnapshot().GetSnapshots() {
-		if snapshot.GetProblem() != "" {
+	for i := range node.instances() {
+		instance := &node.Report.Instances[i]
+		if instance.Problem != "" {
 			continue
 		}
-		base := target{node: node.GetNode(), store: snapshot.GetRef().GetStore(), instance: snapshot.GetRef().GetInstance()}
-		for _, lane := range lanes(snapshot) {
-			base.kind, base.scope = lane.kind, lane.scope
-			call(base, pointOf(snapshot, lane))
+		base := target{node: node.Name, store: instance.Ref.Store, instance: instance.Ref.Instance}
+		for _, lane := range lanes(&instance.Snapshot) {
+			base.kind, base.scope = wire.EncodeKind(lane.kind), lane.scope
+			call(base, pointOf(&instance.Snapshot, lane))
 		}
 	}
 }
 
 type lane struct {
-	kind  sluicev1.Kind
+	kind  store.Kind
 	scope string
 }
 
-func lanes(snapshot *sluicev1.Snapshot) []lane {
+func lanes(snapshot *store.Snapshot) []lane {
 	found := make([]lane, 0, 4)
-	add := func(kind sluicev1.Kind, scope string) {
+	add := func(kind store.Kind, scope string) {
 		if l := (lane{kind, scope}); !slices.Contains(found, l) {
 			found = append(found, l)
 		}
 	}
-	for _, task := range snapshot.GetTasks() {
-		add(task.GetKind(), task.GetScope())
+	for _, task := range snapshot.Tasks {
+		add(task.Kind, task.Scope)
 	}
-	for _, debt := range snapshot.GetDebts() {
-		add(debt.GetKind(), debt.GetScope())
+	for _, debt := range snapshot.Debts {
+		add(debt.Kind, debt.Scope)
 	}
-	for _, lease := range snapshot.GetLeases() {
-		add(lease.GetKind(), lease.GetScope())
+	for _, lease := range snapshot.Leases {
+		add(lease.Kind, lease.Scope)
 	}
 	return found
 }
 
-func pointOf(snapshot *sluicev1.Snapshot, l lane) sample {
+func pointOf(snapshot *store.Snapshot, l lane) sample {
 	unknown := float32(math.NaN())
 	point := sample{ordered: unknown, debtBytes: unknown, readP99: unknown, writeP99: unknown}
-	for _, task := range snapshot.GetTasks() {
-		if task.GetKind() == l.kind && task.GetScope() == l.scope {
-			point.rate += float32(task.GetRateBytesPerSecond())
+	for _, task := range snapshot.Tasks {
+		if task.Kind == l.kind && task.Scope == l.scope {
+			point.rate += float32(task.RateBytesPerSecond)
 		}
 	}
-	for _, debt := range snapshot.GetDebts() {
-		if debt.GetKind() == l.kind && debt.GetScope() == l.scope {
-			point.debtBytes = float32(debt.GetBytes())
+	for _, debt := range snapshot.Debts {
+		if debt.Kind == l.kind && debt.Scope == l.scope {
+			point.debtBytes = float32(debt.Bytes)
 		}
 	}
-	for _, lease := range snapshot.GetLeases() {
-		if lease.GetKind() == l.kind && lease.GetScope() == l.scope {
-			point.setOrdered(lease.GetSetting())
+	for _, lease := range snapshot.Leases {
+		if lease.Kind == l.kind && lease.Scope == l.scope {
+			point.setOrdered(lease.Setting)
 		}
 	}
-	for _, latency := range snapshot.GetLatencies() {
+	for _, latency := range snapshot.Latencies {
 		point.setLatency(latency)
 	}
 	return point
 }
 
-func (s *sample) setOrdered(setting *sluicev1.Setting) {
-	switch setting.GetName() {
-	case "rate_bytes_per_second":
-		s.ordered = float32(setting.GetNumber())
-	case "hold":
+func (s *sample) setOrdered(setting store.Setting) {
+	switch setting.Name {
+	case store.RateBytesPerSecond:
+		s.ordered = float32(setting.Number)
+	case store.Hold:
 		s.ordered = 0
 	}
 }
 
 // setLatency takes the last interval of each class, which comes last; one without requests says nothing.
-func (s *sample) setLatency(latency *sluicev1.Latency) {
+func (s *sample) setLatency(latency store.Latency) {
 	p99 := float32(math.NaN())
-	if latency.GetCount() > 0 {
-		p99 = float32(latency.GetP99().AsDuration().Seconds())
+	if latency.Count > 0 {
+		p99 = float32(latency.P99.Seconds())
 	}
-	switch latency.GetRequestClass() {
+	switch latency.Class {
 	case "read":
 		s.readP99 = p99
 	case "write":

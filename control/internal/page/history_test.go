@@ -113,7 +113,7 @@ func TestLogForgetsSilentDeciders(t *testing.T) {
 func TestHistoryForgetsWhatHasGone(t *testing.T) {
 	c := newTestCluster(2)
 	p := New(c, c.Now)
-	c.change(1, &sluicev1.NodeState{Node: nodeName(1), Problem: "connection refused"})
+	c.change(1, nodeThatFailed(1, "connection refused"))
 	c.pass(historyLength)
 	p.Record()
 	if _, found := p.timeline(checkpointOf(1), fromTheStart, 0); !found {
@@ -181,7 +181,7 @@ func TestRecordsComeApart(t *testing.T) {
 func BenchmarkRecordTenThousandNodes(b *testing.B) {
 	c := newTestCluster(10_000)
 	p := New(c, c.Now)
-	states := []*sluicev1.GetClusterResponse{newTestCluster(10_000).state, c.state}
+	states := []Cluster{newTestCluster(10_000).state, c.state}
 	for period := 0; b.Loop(); period++ {
 		c.state = states[period%len(states)] // every agent has answered anew
 		recordLater(p, c)

@@ -30,9 +30,8 @@ import (
 // Source is the controller, as the page sees it. Messages that it has returned are kept and read later:
 // it must not change them, nor what they hold.
 type Source interface {
-	// Cluster returns the state of the cluster as ControllerService.GetCluster does, nodes by name. A
-	// newer answer of an agent is another message; by that the page tells which nodes have changed.
-	Cluster() *sluicev1.GetClusterResponse
+	// Cluster returns the state of the cluster.
+	Cluster() Cluster
 	// DecisionsAfter returns the decisions that are kept and whose sequence is greater, oldest first.
 	DecisionsAfter(sequence uint64) []*sluicev1.Decision
 }
@@ -112,7 +111,7 @@ func (p *Page) Record() {
 	p.publish(cluster, made, at)
 }
 
-func (p *Page) publish(cluster *sluicev1.GetClusterResponse, made []*sluicev1.Decision, at time.Time) {
+func (p *Page) publish(cluster Cluster, made []*sluicev1.Decision, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	since := at.Sub(p.started)

@@ -54,14 +54,14 @@ type clusterQuery struct {
 	offset, limit int
 }
 
-func (q clusterQuery) matches(node *sluicev1.NodeState) bool {
+func (q clusterQuery) matches(node *Node) bool {
 	switch {
-	case q.show == showProblems && !hasProblem(node):
+	case q.show == showProblems && !node.hasProblem():
 		return false
-	case q.show == showLeases && !hasLease(node):
+	case q.show == showLeases && !node.hasLease():
 		return false
 	}
-	return q.filter == "" || names(node, q.filter)
+	return q.filter == "" || node.isNamed(q.filter)
 }
 
 // decisionQuery asks for some of the decisions.

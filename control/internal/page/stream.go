@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/wire"
 )
 
 // retryMilliseconds is after how long a browser tries again when it has lost the stream.
@@ -36,8 +36,8 @@ type stream struct {
 
 // sentNode tells whether a node is still as it was sent.
 type sentNode struct {
-	snapshot *sluicev1.GetSnapshotResponse
-	problem  string
+	report  *wire.Report
+	problem string
 }
 
 func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
@@ -190,10 +190,10 @@ func (s *stream) cluster(f *frame) (clusterAnswer, error) {
 	}
 	sent := make(map[string]sentNode, len(shown))
 	for _, place := range shown {
-		node := f.cluster.GetNodes()[place]
-		state := sentNode{node.GetSnapshot(), node.GetProblem()}
-		sent[node.GetNode()] = state
-		if before, known := s.nodes[node.GetNode()]; known && before == state {
+		node := &f.cluster.Nodes[place]
+		state := sentNode{node.Report, node.Problem}
+		sent[node.Name] = state
+		if before, known := s.nodes[node.Name]; known && before == state {
 			continue
 		}
 		text, err := f.nodeJSON(place)

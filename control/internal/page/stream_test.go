@@ -225,7 +225,7 @@ func TestSlowClientIsDropped(t *testing.T) {
 	long := strings.Repeat("no route to the agent; ", 1000)
 	eventually(t, "the stream is given up", func() bool {
 		for place := range maxNodes {
-			c.change(place, &sluicev1.NodeState{Node: nodeName(place), Problem: long + c.Now().String()})
+			c.change(place, nodeThatFailed(place, long+c.Now().String()))
 		}
 		recordLater(p, c)
 		return len(p.streams) == 0

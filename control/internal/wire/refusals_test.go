@@ -179,6 +179,7 @@ func TestNodeSnapshotRefuses(t *testing.T) {
 			test.damage(message)
 			_, err := wire.DecodeNodeSnapshot("n1", message, time.Now())
 			requireInvalid(t, err, test.message)
+			requireInvalid(t, readAfterAnother(t, message), test.message)
 		})
 	}
 	if _, err := wire.DecodeNodeSnapshot("n1", goodReport(), time.Now()); err != nil {

@@ -57,6 +57,11 @@ var (
 	}
 )
 
+// EncodeKind gives the number of a kind.
+func EncodeKind(kind store.Kind) sluicev1.Kind {
+	return encodeName(kinds, kind)
+}
+
 // encodeName gives the number of a name; 0, "unspecified" in every enumeration, if it has none.
 func encodeName[N ~int32, T comparable](names map[N]T, name T) N {
 	for number, candidate := range names {
