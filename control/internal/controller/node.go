@@ -7,12 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
-	"sluice.dev/control/internal/protocol"
-	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/wire"
 )
 
@@ -25,43 +22,6 @@ type agentConnection interface {
 
 // dialFunc makes a connection, and does not wait for it.
 type dialFunc func(Agent) (agentConnection, error)
-
-type grpcConnection struct {
-	sluicev1.AgentServiceClient
-	connection *grpc.ClientConn
-}
-
-func (g grpcConnection) State() connectivity.State { return g.connection.GetState() }
-func (g grpcConnection) Close() error              { return g.connection.Close() }
-
-// writeBufferBytes is far above an order; the library shares the buffers, so that a connection has one while it
-// writes. For reads there is none: TLS has one already. The library's own, 32 kB for each, would be most of
-// what ten thousand connections take.
-const writeBufferBytes = 4 << 10
-
-// streamWindowBytes is what an agent may send before it has to wait for the network: far above a snapshot.
-const streamWindowBytes = 1 << 20
-
-// dialAgents makes connections with the identity of this controller.
-func dialAgents(credentials *security.Credentials) dialFunc {
-	return func(agent Agent) (agentConnection, error) {
-		options := append(protocol.DialOptions(credentials, security.RoleAgent, agent.Node),
-			grpc.WithReadBufferSize(0),
-			grpc.WithWriteBufferSize(writeBufferBytes),
-			// A window that is given is not adapted: the library would send a ping with every answer.
-			grpc.WithInitialWindowSize(streamWindowBytes),
-			grpc.WithInitialConnWindowSize(streamWindowBytes),
-			// An idle connection would be closed, and cost a handshake when an order is due.
-			grpc.WithIdleTimeout(0),
-		)
-		// The address is dialled as it is: looking names up is left to the dialler, at each attempt.
-		connection, err := grpc.NewClient("passthrough:///"+agent.Address, options...)
-		if err != nil {
-			return nil, fmt.Errorf("agent of node %s at %s: %w", agent.Node, agent.Address, err)
-		}
-		return grpcConnection{sluicev1.NewAgentServiceClient(connection), connection}, nil
-	}
-}
 
 // observation is what an agent has told. It is never changed, only replaced.
 type observation struct {

@@ -40,6 +40,7 @@ type process struct {
 	hangups     <-chan os.Signal
 	credentials *security.Credentials
 	elector     election.Elector
+	agents      *agentChannel
 	controller  *Controller
 	page        *page.Page
 	health      *protocol.Health
@@ -53,6 +54,7 @@ type process struct {
 // Leases stay in the stores until they run out or a standby renews them. It reads its configuration again at
 // each of the hangups.
 func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os.Signal) error {
+	boundHeap()
 	credentials, err := security.Open(security.Files(config.TLS), config.Cluster, log)
 	if err != nil {
 		return err
@@ -60,8 +62,9 @@ func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os
 	defer credentials.Close()
 	p := &process{config: config, log: log, hangups: hangups, credentials: credentials, stopping: make(chan struct{})}
 	if err := p.assemble(); err != nil {
-		return err
+		return errors.Join(err, p.agents.close())
 	}
+	defer p.agents.close()
 	defer p.controller.close()
 	return p.serve(ctx)
 }
@@ -74,11 +77,14 @@ func (p *process) assemble() error {
 			p.config.TLS.CertificateFile, is, want)
 	}
 	var err error
+	if p.agents, err = openAgentChannel(p.credentials); err != nil {
+		return err
+	}
 	if p.elector, err = newElector(p.config, p.log); err != nil {
 		return err
 	}
 	needs := dependencies{
-		log: p.log, now: time.Now, dial: dialAgents(p.credentials), elector: p.elector, metrics: newMetrics(),
+		log: p.log, now: time.Now, dial: p.agents.dial, elector: p.elector, metrics: newMetrics(),
 	}
 	if needs.signals, err = newSignals(p.config); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
 	"sluice.dev/control/internal/security"
@@ -69,10 +70,16 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 // ServerOptions are those of every gRPC server of Sluice: certificates, versions, permissions, limits.
 func ServerOptions(credentials *security.Credentials) []grpc.ServerOption {
 	permissions := Permissions()
-	return []grpc.ServerOption{
+	return append(ServerLimits(),
 		grpc.Creds(credentials.ServerTransport()),
 		grpc.ChainUnaryInterceptor(UnaryServerInterceptor, permissions.UnaryServerInterceptor),
 		grpc.ChainStreamInterceptor(StreamServerInterceptor, permissions.StreamServerInterceptor),
+	)
+}
+
+// ServerLimits are the limits of every gRPC server of Sluice, of size, number and time.
+func ServerLimits() []grpc.ServerOption {
+	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.MaxSendMsgSize(MaxMessageBytes),
 		grpc.StaticConnWindowSize(windowBytes),
@@ -97,8 +104,13 @@ func ServerOptions(credentials *security.Credentials) []grpc.ServerOption {
 // that is empty. Nothing but the address decides where a connection goes: no proxy of the environment,
 // no configuration from DNS.
 func DialOptions(credentials *security.Credentials, server security.Role, name string) []grpc.DialOption {
+	return DialOptionsOver(credentials.ClientTransport(server, name))
+}
+
+// DialOptionsOver are DialOptions of a client that says by itself which server it means.
+func DialOptionsOver(transport credentials.TransportCredentials) []grpc.DialOption {
 	return []grpc.DialOption{
-		grpc.WithTransportCredentials(credentials.ClientTransport(server, name)),
+		grpc.WithTransportCredentials(transport),
 		grpc.WithChainUnaryInterceptor(UnaryClientInterceptor),
 		grpc.WithChainStreamInterceptor(StreamClientInterceptor),
 		grpc.WithDefaultCallOptions(

@@ -22,6 +22,32 @@ func (c *Credentials) ClientTransport(role Role, name string) credentials.Transp
 	return &transport{credentials.NewTLS(c.ClientConfig(role, name)), c.logger, c.refusals}
 }
 
+// NamedClientTransport is ClientTransport for a channel with connections to many servers of a role. Each must be
+// of the name that its address has as the name of the server.
+func (c *Credentials) NamedClientTransport(role Role) credentials.TransportCredentials {
+	return &namedTransport{c.ClientTransport(role, ""), c, role}
+}
+
+type namedTransport struct {
+	credentials.TransportCredentials
+	credentials *Credentials
+	role        Role
+}
+
+func (t *namedTransport) ClientHandshake(
+	ctx context.Context, name string, raw net.Conn,
+) (net.Conn, credentials.AuthInfo, error) {
+	if name == "" {
+		return nil, nil, forbiddenf("the address %v does not say which %s is to be there", raw.RemoteAddr(), t.role)
+	}
+	// The name is none of DNS, and is not sent.
+	return t.credentials.ClientTransport(t.role, name).ClientHandshake(ctx, "", raw)
+}
+
+func (t *namedTransport) Clone() credentials.TransportCredentials {
+	return &namedTransport{t.TransportCredentials.Clone(), t.credentials, t.role}
+}
+
 // serverConfig takes certificate and authorities anew for each handshake. There are no session tickets:
 // a resumed session would rest on an earlier look at the certificate.
 func (c *Credentials) serverConfig(clients tls.ClientAuthType, protocols ...string) *tls.Config {

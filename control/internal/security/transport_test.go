@@ -69,8 +69,12 @@ func serverOf(transport credentials.TransportCredentials) func(net.Conn) handsha
 }
 
 func clientOf(t *testing.T, transport credentials.TransportCredentials) func(net.Conn) handshake {
+	return clientFor(t, transport, "somewhere.invalid:1")
+}
+
+func clientFor(t *testing.T, transport credentials.TransportCredentials, server string) func(net.Conn) handshake {
 	return func(raw net.Conn) handshake {
-		conn, info, err := transport.ClientHandshake(t.Context(), "somewhere.invalid:1", raw)
+		conn, info, err := transport.ClientHandshake(t.Context(), server, raw)
 		return handshake{conn, info, err}
 	}
 }
@@ -197,26 +201,29 @@ func TestClientRefusesServers(t *testing.T) {
 	authority := securitytest.NewAuthority(t, cluster)
 	controller := authority.Open(t, security.RoleController, "c1")
 	client := clientOf(t, controller.ClientTransport(security.RoleAgent, "n1"))
+	named := clientFor(t, controller.NamedClientTransport(security.RoleAgent), "n1")
 	config := func(pair tls.Certificate) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}}
 	}
 	clientUse := authority.RequestFor(security.RoleAgent, "n1")
 	clientUse.Usages = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	named := authority.RequestFor(security.RoleAgent, "n2")
-	named.DNSNames = []string{"somewhere.invalid", "n1"}
+	withName := authority.RequestFor(security.RoleAgent, "n2")
+	withName.DNSNames = []string{"somewhere.invalid", "n1"}
 	tests := badRequests()
 	tests["another node"] = badRequest{
 		authority.RequestFor(security.RoleAgent, "n2"), `the server is sluice://prod/agent/n2, not agent "n1"`,
 	}
-	tests["another node with the right DNS name"] = badRequest{named, `not agent "n1"`}
+	tests["another node with the right DNS name"] = badRequest{withName, `not agent "n1"`}
 	tests["another role"] = badRequest{
 		authority.RequestFor(security.RoleViewer, "n1"), "the server is sluice://prod/viewer/n1, which is no agent",
 	}
 	tests["client use"] = badRequest{clientUse, "incompatible key usage"}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, atClient := connect(t, plainServer(config(keyPair(t, authority, test.request))), client)
-			requireMessage(t, atClient.err, test.message)
+			for _, client := range []func(net.Conn) handshake{client, named} {
+				_, atClient := connect(t, plainServer(config(keyPair(t, authority, test.request))), client)
+				requireMessage(t, atClient.err, test.message)
+			}
 		})
 	}
 	t.Run("other authority", func(t *testing.T) {
@@ -231,6 +238,18 @@ func TestClientRefusesServers(t *testing.T) {
 		_, atClient := connect(t, plainServer(old), client)
 		requireMessage(t, atClient.err, "protocol version")
 	})
+}
+
+// A channel to many servers says of each which it means; without that any of the role would do.
+func TestNamedTransport(t *testing.T) {
+	authority := securitytest.NewAuthority(t, cluster)
+	agent := serverOf(authority.Open(t, security.RoleAgent, "n1").ServerTransport())
+	transport := authority.Open(t, security.RoleController, "c1").NamedClientTransport(security.RoleAgent).Clone()
+	if _, atClient := connect(t, agent, clientFor(t, transport, "n1")); atClient.err != nil {
+		t.Error(atClient.err)
+	}
+	_, atClient := connect(t, agent, clientFor(t, transport, ""))
+	requireMessage(t, atClient.err, "does not say which agent")
 }
 
 func TestConnectionsEndWithTheCertificateOfThePeer(t *testing.T) {
