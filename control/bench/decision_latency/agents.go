@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"sluice.dev/control/bench/authority"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
@@ -36,6 +37,7 @@ const (
 	firstAddress = 127<<24 | 1<<16 | 1
 	storeName    = "simulated"
 	instanceName = "main"
+	figureName   = "block_cache_hits_total"
 	bufferBytes  = 4 << 10
 )
 
@@ -109,12 +111,12 @@ func serveAgents(ctx context.Context, planFile string, tasks int) error {
 	if err != nil {
 		return err
 	}
-	server := grpc.NewServer(
+	server := grpc.NewServer(append(protocol.ServerLimits(),
 		grpc.Creds(credentials.NewTLS(agentTLS(issuer, certificates))),
 		grpc.UnaryInterceptor(protocol.UnaryServerInterceptor),
 		grpc.StreamInterceptor(protocol.StreamServerInterceptor),
 		grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
-	)
+	)...)
 	sluicev1.RegisterAgentServiceServer(server, &simulatedAgents{
 		startedAt: time.Now(), tasks: tasks, agents: make([]simulatedAgent, plan.Count),
 	})
@@ -161,25 +163,11 @@ func (s *simulatedAgents) GetSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	return s.state(agent, index, time.Now())
+	return s.report(agent, index, time.Now()), nil
 }
 
-func (s *simulatedAgents) state(
-	agent *simulatedAgent, index int, now time.Time,
-) (*sluicev1.GetSnapshotResponse, error) {
-	snapshot := s.snapshot(index, now)
-	agent.mutex.Lock()
-	if agent.lease != nil && agent.until.After(now) {
-		lease, err := wire.DecodeLease(agent.lease)
-		if err != nil {
-			agent.mutex.Unlock()
-			return nil, err
-		}
-		lease.TimeLeft = agent.until.Sub(now)
-		snapshot.Leases = []store.Lease{lease}
-	}
-	agent.mutex.Unlock()
-	return wire.EncodeNodeSnapshot(wire.NodeSnapshot{
+func (s *simulatedAgents) report(agent *simulatedAgent, index int, now time.Time) *sluicev1.GetSnapshotResponse {
+	report := wire.EncodeNodeSnapshot(wire.NodeSnapshot{
 		Node: nodeName(index), Version: "simulated",
 		Signals: policy.NodeSignals{SampledAt: now, CPUUsed: 0.3, CPUPressure: 0.1, IOPressure: 0.2, MemoryPressure: 0,
 			Devices: []policy.DeviceSignals{{Name: "sda", InFlight: 3, WriteBytesPerSecond: 5e7, Utilisation: 0.6}}},
@@ -190,23 +178,57 @@ func (s *simulatedAgents) state(
 				Settings: []store.SettingName{store.RateBytesPerSecond, store.Hold}}},
 		}},
 		Instances: []wire.InstanceSnapshot{{
-			Ref: policy.Ref{Node: nodeName(index), Store: storeName, Instance: instanceName}, Snapshot: snapshot,
+			Ref: policy.Ref{Node: nodeName(index), Store: storeName, Instance: instanceName}, Snapshot: s.snapshot(now),
 		}},
-	}, now), nil
+	}, now)
+	s.refresh(report, agent, index, now)
+	return report
 }
 
-// snapshot has latency that goes up and down, for each agent at another time, so that rates change.
-func (s *simulatedAgents) snapshot(index int, now time.Time) store.Snapshot {
+// refresh brings a report up to date. To make it anew each time would be most of what the agents do, which all
+// share a core. The latency goes up and down, for each agent at another time, so that rates change.
+func (s *simulatedAgents) refresh(
+	report *sluicev1.GetSnapshotResponse, agent *simulatedAgent, index int, now time.Time,
+) {
+	snapshot := report.GetSnapshots()[0]
+	snapshot.Leases = agent.leases(now)
 	phase := now.Sub(s.startedAt).Seconds()/30 + float64(index)/7
+	snapshot.Figures[figureName] = phase
 	p99 := time.Duration(float64(20*time.Millisecond) * (1 + 0.5*math.Sin(phase)))
+	for _, latency := range snapshot.GetLatencies() {
+		set(latency.GetMean(), p99/4)
+		set(latency.GetP50(), p99/5)
+		set(latency.GetP99(), p99)
+		set(latency.GetP999(), 2*p99)
+		set(latency.GetMax(), 3*p99)
+	}
+}
+
+func set(duration *durationpb.Duration, to time.Duration) {
+	duration.Seconds, duration.Nanos = int64(to/time.Second), int32(to%time.Second)
+}
+
+// leases are those in force.
+func (a *simulatedAgent) leases(now time.Time) []*sluicev1.Lease {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.lease == nil || !a.until.After(now) {
+		return nil
+	}
+	return []*sluicev1.Lease{{
+		Kind: a.lease.GetKind(), Scope: a.lease.GetScope(), Setting: a.lease.GetSetting(), Owner: a.lease.GetOwner(),
+		TimeLeft: durationpb.New(a.until.Sub(now)),
+	}}
+}
+
+func (s *simulatedAgents) snapshot(now time.Time) store.Snapshot {
 	snapshot := store.Snapshot{
 		TakenAt: now,
 		Debts:   []store.Debt{{Kind: store.Compaction, Bytes: 3e9, TriggerBytes: 1e9, LimitBytes: 1e10, Files: 40}},
 		Latencies: []store.Latency{
-			{Class: "read", Interval: time.Second, Count: 1000, Mean: p99 / 4, P50: p99 / 5, P99: p99, P999: 2 * p99, Max: 3 * p99},
-			{Class: "write", Interval: time.Second, Count: 1000, Mean: p99 / 4, P50: p99 / 5, P99: p99, P999: 2 * p99, Max: 3 * p99},
+			{Class: "read", Interval: time.Second, Count: 1000}, {Class: "write", Interval: time.Second, Count: 1000},
 		},
-		Figures: map[string]float64{"block_cache_hits_total": phase},
+		Figures: map[string]float64{figureName: 0},
 	}
 	for i := range s.tasks {
 		snapshot.Tasks = append(snapshot.Tasks, store.Task{

@@ -78,7 +78,7 @@ func measure(ctx context.Context, o options, count int) (result, error) {
 	if err := os.WriteFile(planFile, plan, 0o600); err != nil {
 		return result{}, err
 	}
-	if err := running.start(ctx, 0, "agents", planFile); err != nil {
+	if _, err := running.start(ctx, 0, "agents", planFile); err != nil {
 		return result{}, err
 	}
 	if err := waitFor(ctx, func() error { _, err := os.Stat(filepath.Join(directory, readyFile)); return err }); err != nil {
@@ -88,7 +88,8 @@ func measure(ctx context.Context, o options, count int) (result, error) {
 	if err := os.WriteFile(configFile, configuration(directory, count, ports), 0o600); err != nil {
 		return result{}, err
 	}
-	if err := running.start(ctx, o.procs, "controller", configFile); err != nil {
+	controller, err := running.start(ctx, o.procs, "controller", configFile)
+	if err != nil {
 		return result{}, err
 	}
 	scraper, err := newScraper(directory, ports[2])
@@ -96,7 +97,27 @@ func measure(ctx context.Context, o options, count int) (result, error) {
 		return result{}, err
 	}
 	defer scraper.close()
-	return scraper.measure(ctx, o, count)
+	measured, err := scraper.measure(ctx, o, count)
+	if err != nil {
+		return result{}, err
+	}
+	measured.ResidentBytes, err = peakResidentBytes(controller)
+	return measured, err
+}
+
+// peakResidentBytes is the most memory that a process has had resident since it started.
+func peakResidentBytes(process *os.Process) (float64, error) {
+	statusFile := fmt.Sprintf("/proc/%d/status", process.Pid)
+	text, err := os.ReadFile(statusFile)
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), "\nVmHWM:")
+	var kibibytes float64
+	if _, err := fmt.Sscanf(rest, "%f kB", &kibibytes); err != nil {
+		return 0, fmt.Errorf("VmHWM in %s: %w", statusFile, err)
+	}
+	return 1024 * kibibytes, nil
 }
 
 // parts are the processes of one measurement.
@@ -114,10 +135,10 @@ func (p *parts) stop() {
 }
 
 // start starts a part in a process of its own, which ends with the context, as the context does with it.
-func (p *parts) start(ctx context.Context, cores int, name, argument string) error {
+func (p *parts) start(ctx context.Context, cores int, name, argument string) (*os.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	command := exec.CommandContext(ctx, self, "-part", name, "-argument", argument,
 		"-tasks", strconv.Itoa(p.options.tasks), "-profiles", p.options.profiles)
@@ -129,12 +150,12 @@ func (p *parts) start(ctx context.Context, cores int, name, argument string) err
 		command.Env = append(command.Env, "GOMAXPROCS="+strconv.Itoa(cores))
 	}
 	if err := command.Start(); err != nil {
-		return fmt.Errorf("start the part %s: %w", name, err)
+		return nil, fmt.Errorf("start the part %s: %w", name, err)
 	}
 	p.running.Go(func() {
 		p.cancel(fmt.Errorf("the part %s has ended: %w", name, command.Wait()))
 	})
-	return nil
+	return command.Process, nil
 }
 
 func configuration(directory string, count int, ports []int) []byte {
@@ -260,7 +281,7 @@ func (s *scraper) measure(ctx context.Context, o options, count int) (result, er
 	}
 	startedAt := time.Now()
 	var durations []float64
-	last, peak := first, 0.0
+	last := first
 	for time.Since(startedAt) < o.measure {
 		if err := sleep(ctx, scrapeInterval); err != nil {
 			return result{}, err
@@ -272,10 +293,10 @@ func (s *scraper) measure(ctx context.Context, o options, count int) (result, er
 		if periods := next.count(periodMetric) - last.count(periodMetric); periods > 0 {
 			durations = append(durations, (next.sum(periodMetric, "")-last.sum(periodMetric, ""))/periods)
 		}
-		last, peak = next, max(peak, next.value("process_resident_memory_bytes"))
+		last = next
 	}
 	measured := summarise(first, last, time.Since(startedAt).Seconds(), durations)
-	measured.Agents, measured.Tasks, measured.CoresAllowed, measured.ResidentBytes = count, o.tasks, o.procs, peak
+	measured.Agents, measured.Tasks, measured.CoresAllowed = count, o.tasks, o.procs
 	return measured, nil
 }
 

@@ -15,6 +15,8 @@ type steered struct {
 	agent  *simulatedAgent
 	index  int
 	stream sluicev1.AgentService_SteerServer
+	// report is the last one that was sent.
+	report *sluicev1.GetSnapshotResponse
 	last   uint64
 	lastAt time.Time
 }
@@ -34,6 +36,7 @@ func (s *simulatedAgents) Steer(stream sluicev1.AgentService_SteerServer) error 
 		return err
 	}
 	x := &steered{agents: s, agent: agent, index: index, stream: stream, last: first.GetNumber(), lastAt: time.Now()}
+	x.report = s.report(agent, index, x.lastAt)
 	requests, ended := make(chan *sluicev1.SteerRequest), make(chan error, 1)
 	go receive(stream, requests, ended)
 	return x.run(steering, requests, ended)
@@ -70,7 +73,7 @@ func (x *steered) run(steering wire.Steering, requests <-chan *sluicev1.SteerReq
 				ticker.Reset(steering.Interval)
 				isFirst = false
 			}
-			err = x.sendState(now)
+			err = x.sendReport(now)
 		}
 		if err != nil {
 			return err
@@ -90,12 +93,9 @@ func (x *steered) obey(request *sluicev1.SteerRequest) error {
 	return x.send(&sluicev1.SteerResponse{Content: &sluicev1.SteerResponse_Answer{Answer: answer}})
 }
 
-func (x *steered) sendState(now time.Time) error {
-	state, err := x.agents.state(x.agent, x.index, now)
-	if err != nil {
-		return err
-	}
-	return x.send(&sluicev1.SteerResponse{Content: &sluicev1.SteerResponse_Snapshot{Snapshot: state}})
+func (x *steered) sendReport(now time.Time) error {
+	x.agents.refresh(x.report, x.agent, x.index, now)
+	return x.send(&sluicev1.SteerResponse{Content: &sluicev1.SteerResponse_Snapshot{Snapshot: x.report}})
 }
 
 func (x *steered) send(response *sluicev1.SteerResponse) error {
