@@ -87,8 +87,9 @@ type named[T any] struct {
 	field *T
 }
 
-func (s *state) numbers() []named[float64] {
-	return []named[float64]{
+// numbers is no slice, as that would be made anew for each of ten thousand targets, twice a period.
+func (s *state) numbers() [16]named[float64] {
+	return [...]named[float64]{
 		{"slo_changed_at_seconds", &s.changedAt},
 		{"slo_raised_on_seconds", &s.raisedOn},
 		{"slo_wrote_at_seconds", &s.wroteAt},
@@ -109,6 +110,6 @@ func (s *state) numbers() []named[float64] {
 	}
 }
 
-func (s *state) switches() []named[bool] {
-	return []named[bool]{{"slo_is_held", &s.isHeld}, {"slo_is_armed", &s.isArmed}}
+func (s *state) switches() [2]named[bool] {
+	return [...]named[bool]{{"slo_is_held", &s.isHeld}, {"slo_is_armed", &s.isArmed}}
 }
