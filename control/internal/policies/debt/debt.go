@@ -4,6 +4,7 @@ package debt
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"sluice.dev/control/internal/policies/parameters"
@@ -240,18 +241,15 @@ func workRate(target policy.Target) float64 {
 }
 
 // Active are the tasks of the target's kind and scope that are not over. A target without a scope has
-// those of all scopes.
+// those of all scopes. Where all are, it gives the list of the snapshot.
 func Active(target policy.Target) []store.Task {
-	var active []store.Task
-	for _, task := range target.Snapshot.Tasks {
-		if task.Kind != target.Kind || target.Scope != "" && task.Scope != target.Scope {
-			continue
-		}
-		if IsActive(task) {
-			active = append(active, task)
-		}
+	isOther := func(task store.Task) bool {
+		return task.Kind != target.Kind || target.Scope != "" && task.Scope != target.Scope || !IsActive(task)
 	}
-	return active
+	if !slices.ContainsFunc(target.Snapshot.Tasks, isOther) {
+		return target.Snapshot.Tasks
+	}
+	return slices.DeleteFunc(slices.Clone(target.Snapshot.Tasks), isOther)
 }
 
 // IsActive says whether a task has work left.

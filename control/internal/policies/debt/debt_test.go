@@ -171,4 +171,8 @@ func TestActiveGoesByKindScopeAndState(t *testing.T) {
 	if active := debt.Active(target); len(active) != 2 {
 		t.Errorf("active are %v, want tasks 1 and 2", active)
 	}
+	target.Snapshot.Tasks = target.Snapshot.Tasks[:2]
+	if active := debt.Active(target); len(active) != 2 || active[0].ID != "1" || active[1].ID != "2" {
+		t.Errorf("active are %v, want all", active)
+	}
 }

@@ -261,15 +261,15 @@ func (p *Policy) isDue(seen situation, s state) bool {
 }
 
 func (p *Policy) inputs(seen situation, s state) map[string]float64 {
-	inputs := map[string]float64{
-		"target_seconds":               p.targetSeconds,
-		"controlled_bytes_per_second":  s.rate,
-		"debt_bytes":                   seen.estimate.Bytes,
-		"debt_limit_bytes":             seen.estimate.LimitBytes,
-		"debt_growth_bytes_per_second": seen.estimate.GrowthBytesPerSecond,
-		"debt_floor_bytes_per_second":  seen.estimate.FloorBytesPerSecond(),
-		"remaining_bytes":              seen.estimate.RemainingBytes,
-	}
+	// What is written as a literal is made for its seven, and then again for eleven.
+	inputs := make(map[string]float64, 11)
+	inputs["target_seconds"] = p.targetSeconds
+	inputs["controlled_bytes_per_second"] = s.rate
+	inputs["debt_bytes"] = seen.estimate.Bytes
+	inputs["debt_limit_bytes"] = seen.estimate.LimitBytes
+	inputs["debt_growth_bytes_per_second"] = seen.estimate.GrowthBytesPerSecond
+	inputs["debt_floor_bytes_per_second"] = seen.estimate.FloorBytesPerSecond()
+	inputs["remaining_bytes"] = seen.estimate.RemainingBytes
 	if seen.evidence.isBelieved {
 		inputs["p99_seconds"] = seen.evidence.p99
 	}
