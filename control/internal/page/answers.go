@@ -122,7 +122,7 @@ func (p *Page) answerCluster(f *frame, query clusterQuery) (clusterAnswer, []int
 		Nodes:           []json.RawMessage{},
 	}
 	for i, place := range shown {
-		answer.Names[i] = f.cluster.Nodes[place].Name
+		answer.Names[i] = f.node(place).Name
 	}
 	return answer, shown, nil
 }

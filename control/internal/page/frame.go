@@ -17,7 +17,9 @@ import (
 
 // frame is the state of the cluster in one period. It is not changed, but remembers what was made of it.
 type frame struct {
-	cluster Cluster
+	// cluster gives the state, as it is when somebody looks at it first: for nobody the answers of ten thousand
+	// agents need not be kept.
+	cluster func() Cluster
 	// takenAt is the time of the period, since is counted from the start of the page.
 	takenAt time.Time
 	since   time.Duration
@@ -49,16 +51,17 @@ type summary struct {
 	Stops     int     `json:"stops"`
 }
 
-func newFrame(cluster Cluster, at time.Time, since time.Duration) *frame {
-	f := &frame{cluster: cluster, takenAt: at, since: since, nodes: map[int]json.RawMessage{}}
+func newFrame(source Source, at time.Time, since time.Duration) *frame {
+	f := &frame{cluster: sync.OnceValue(source.Cluster), takenAt: at, since: since, nodes: map[int]json.RawMessage{}}
 	f.summarise = sync.OnceValue(f.sum)
 	return f
 }
 
 func (f *frame) sum() summary {
-	total := summary{Nodes: len(f.cluster.Nodes), Changes: f.changes, Stops: f.stops}
-	for place := range f.cluster.Nodes {
-		node := &f.cluster.Nodes[place]
+	nodes := f.cluster().Nodes
+	total := summary{Nodes: len(nodes), Changes: f.changes, Stops: f.stops}
+	for place := range nodes {
+		node := &nodes[place]
 		if node.isUnreachable() {
 			total.Unreachable++
 		}
@@ -102,8 +105,9 @@ func (s *summary) addTask(task store.Task) {
 // selectNodes returns the places of the nodes that a query asks for, before it is cut into pages.
 func (f *frame) selectNodes(query clusterQuery) []int {
 	var selected []int
-	for place := range f.cluster.Nodes {
-		if query.matches(&f.cluster.Nodes[place]) {
+	nodes := f.cluster().Nodes
+	for place := range nodes {
+		if query.matches(&nodes[place]) {
 			selected = append(selected, place)
 		}
 	}
@@ -127,7 +131,7 @@ func (f *frame) nodeJSON(place int) (json.RawMessage, error) {
 	if made, ok := f.nodes[place]; ok {
 		return made, nil
 	}
-	made, err := marshal(f.cluster.Nodes[place].Message())
+	made, err := marshal(f.node(place).Message())
 	if err != nil {
 		return nil, err
 	}
@@ -137,23 +141,27 @@ func (f *frame) nodeJSON(place int) (json.RawMessage, error) {
 
 // controllerJSON is the state of the cluster without its nodes.
 func (f *frame) controllerJSON() (json.RawMessage, error) {
-	return marshal(f.cluster.Controller)
+	return marshal(f.cluster().Controller)
 }
 
-// node finds a node by its name, nil if there is none.
-func (f *frame) node(name string) *Node {
-	place, found := slices.BinarySearchFunc(f.cluster.Nodes, name, func(n Node, name string) int {
+func (f *frame) node(place int) *Node {
+	return &f.cluster().Nodes[place]
+}
+
+// find finds a node by its name, nil if there is none.
+func (f *frame) find(name string) *Node {
+	place, found := slices.BinarySearchFunc(f.cluster().Nodes, name, func(n Node, name string) int {
 		return strings.Compare(n.Name, name)
 	})
 	if !found {
 		return nil
 	}
-	return &f.cluster.Nodes[place]
+	return f.node(place)
 }
 
 // debt finds the debt of a target, nil if there is none.
 func (f *frame) debt(of target) *store.Debt {
-	node := f.node(of.node)
+	node := f.find(of.node)
 	if node == nil {
 		return nil
 	}
@@ -172,7 +180,7 @@ func (f *frame) debt(of target) *store.Debt {
 
 // has says whether there is a task, a debt or a lease of the target.
 func (f *frame) has(wanted target) bool {
-	node := f.node(wanted.node)
+	node := f.find(wanted.node)
 	if node == nil {
 		return false
 	}

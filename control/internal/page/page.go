@@ -121,7 +121,7 @@ func (p *Page) publish(cluster Cluster, made []*sluicev1.Decision, at time.Time)
 			p.history.repeat(decision, since)
 		}
 	}
-	p.frame = newFrame(cluster, at, since)
+	p.frame = newFrame(p.source, at, since)
 	p.decisions.forget(since - historyLength)
 	p.frame.changes, p.frame.stops = p.decisions.countSince(since - historyLength)
 	close(p.recorded)

@@ -190,7 +190,7 @@ func (s *stream) cluster(f *frame) (clusterAnswer, error) {
 	}
 	sent := make(map[string]sentNode, len(shown))
 	for _, place := range shown {
-		node := &f.cluster.Nodes[place]
+		node := f.node(place)
 		state := sentNode{node.Report, node.Problem}
 		sent[node.Name] = state
 		if before, known := s.nodes[node.Name]; known && before == state {
