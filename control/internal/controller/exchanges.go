@@ -35,10 +35,7 @@ func (c *Controller) beginExchanges(ctx context.Context, asked []*node, periodBe
 			begun.cancel()
 			continue
 		}
-		go func() {
-			hasBrought := begun.run(periodBegan, phaseOf(i, begun.interval))
-			n.end(begun, hasBrought)
-		}()
+		go begun.run(periodBegan, phaseOf(i, begun.interval))
 	}
 }
 

@@ -70,25 +70,34 @@ type steering struct {
 func newSteering(ctx context.Context, n *node, interval time.Duration, now func() time.Time, log *slog.Logger) *steering {
 	s := &steering{
 		node: n, interval: interval, now: now, log: log, receivedAt: now(),
-		reports: wire.NewReportReader(n.agent.Node),
+		reports: wire.NewReportReader(n.agent.Node, n.state.Load().latest.report),
 		turns:   make(chan struct{}, ordersAtOnce), waiting: make(map[uint64]chan<- *sluicev1.OrderAnswer),
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	return s
 }
 
-// run is the exchange, until it ends. Snapshots are to come at a phase of the period, which begins at
-// some time. It returns whether any came.
-func (s *steering) run(periodBegan time.Time, phase time.Duration) bool {
-	defer s.cancel()
-	err := s.exchange(periodBegan, phase)
-	s.log.Debug("an exchange with an agent has ended", "node", s.node.agent.Node, "error", err)
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.received > 0
+// run begins the exchange, and has it go on until it ends. Snapshots are to come at a phase of the period, which
+// begins at some time.
+func (s *steering) run(periodBegan time.Time, phase time.Duration) {
+	if err := s.open(periodBegan, phase); err != nil {
+		s.end(err)
+		return
+	}
+	// The stack that opening a stream needs is twice as large, and would be kept.
+	go func() { s.end(s.receive()) }()
 }
 
-func (s *steering) exchange(periodBegan time.Time, phase time.Duration) error {
+func (s *steering) end(err error) {
+	s.cancel()
+	s.log.Debug("an exchange with an agent has ended", "node", s.node.agent.Node, "error", err)
+	s.mutex.Lock()
+	hasBrought := s.received > 0
+	s.mutex.Unlock()
+	s.node.end(s, hasBrought)
+}
+
+func (s *steering) open(periodBegan time.Time, phase time.Duration) error {
 	stream, err := s.node.connection.Steer(s.ctx, protocol.ReceiveEncoded())
 	if err != nil {
 		return err
@@ -102,9 +111,13 @@ func (s *steering) exchange(periodBegan time.Time, phase time.Duration) error {
 		return err
 	}
 	s.noteBegun()
+	return nil
+}
+
+func (s *steering) receive() error {
 	var encoded protocol.Encoded
 	for {
-		if err := stream.RecvMsg(&encoded); err != nil {
+		if err := s.stream.RecvMsg(&encoded); err != nil {
 			return err
 		}
 		message, err := wire.ReadSteerMessage(encoded)

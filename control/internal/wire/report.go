@@ -51,9 +51,13 @@ type ReportReader struct {
 	figureNames  map[string]string
 }
 
-// NewReportReader makes a reader of the reports of one node.
-func NewReportReader(node string) *ReportReader {
-	return &ReportReader{node: node, last: new(Report), figureNames: make(map[string]string)}
+// NewReportReader makes a reader of the reports of one node that follow a last one, nil for none.
+func NewReportReader(node string, last *Report) *ReportReader {
+	reader := &ReportReader{node: node, last: new(Report), figureNames: make(map[string]string)}
+	if last != nil {
+		reader.last, reader.descriptions = last, descriptionsIn(last.encoded)
+	}
+	return reader
 }
 
 // Read reads an encoded GetSnapshotResponse, and keeps its memory. asked and errors are those of

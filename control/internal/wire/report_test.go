@@ -28,7 +28,7 @@ var reportedAt = time.Now()
 
 func TestReportsAreReadOneAfterTheOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		reader := wire.NewReportReader("n1")
+		reader := wire.NewReportReader("n1", nil)
 		for _, want := range rapid.SliceOfN(nodeSnapshots, 1, 4).Draw(t, "snapshots") {
 			message := wire.EncodeNodeSnapshot(want, reportedAt)
 			encoded, err := proto.Marshal(message)
@@ -38,13 +38,44 @@ func TestReportsAreReadOneAfterTheOther(t *testing.T) {
 			// The second time it changes nothing.
 			for range 2 {
 				report, err := reader.Read(encoded, reportedAt)
-				requireEqual(t, report.NodeSnapshot, want, err)
+				requireReport(t, report, want, err)
 				if got := report.Message(); !proto.Equal(got, message) {
 					t.Fatalf("the message is %v, want %v", got, message)
 				}
 			}
 		}
 	})
+}
+
+func TestReportsFollowTheAnswerToACall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		answer := wire.EncodeNodeSnapshot(nodeSnapshots.Draw(t, "answer"), reportedAt)
+		last, err := wire.NewReport("n1", answer, reportedAt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := last.Message(); !proto.Equal(got, answer) {
+			t.Fatalf("the answer is %v, want %v", got, answer)
+		}
+		want := nodeSnapshots.Draw(t, "snapshot")
+		if rapid.Bool().Draw(t, "of the same stores") {
+			want.Descriptions = last.Descriptions
+		}
+		encoded, err := proto.Marshal(wire.EncodeNodeSnapshot(want, reportedAt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := wire.NewReportReader("n1", last).Read(encoded, reportedAt)
+		requireReport(t, report, want, err)
+	})
+}
+
+func requireReport(t rapid.TB, got *wire.Report, want wire.NodeSnapshot, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	requireEqual(t, got.NodeSnapshot, want, nil)
 }
 
 // Whoever reads reports without their messages must come to what the messages say.
@@ -77,7 +108,7 @@ func FuzzReportReader(f *testing.F) {
 	f.Add(good, append(protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 7), good...))
 	f.Add(good, append(slices.Clone(good), good...))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		reader := wire.NewReportReader("n1")
+		reader := wire.NewReportReader("n1", nil)
 		checkReading(t, reader, first)
 		checkReading(t, reader, second)
 		checkReading(t, reader, second)
@@ -87,7 +118,7 @@ func FuzzReportReader(f *testing.F) {
 // readAfterAnother reads a report as the second one of its node.
 func readAfterAnother(t *testing.T, message *sluicev1.GetSnapshotResponse) error {
 	t.Helper()
-	reader := wire.NewReportReader("n1")
+	reader := wire.NewReportReader("n1", nil)
 	if _, err := reader.Read(encode(t, goodReport()), reportedAt); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +141,7 @@ func TestReportsOfNewerVersions(t *testing.T) {
 	report.Snapshots[0].Tasks = append(report.Snapshots[0].Tasks, &sluicev1.Task{Id: "new", Kind: 99})
 	encoded := encode(t, report)
 	encoded = protowire.AppendVarint(protowire.AppendTag(encoded, 99, protowire.VarintType), 7)
-	reader := wire.NewReportReader("n1")
+	reader := wire.NewReportReader("n1", nil)
 	for range 2 {
 		checkReading(t, reader, encoded)
 	}
@@ -126,7 +157,7 @@ func TestReportsOfNewerVersions(t *testing.T) {
 
 func BenchmarkReportReader(b *testing.B) {
 	encoded := encode(b, goodReport())
-	reader := wire.NewReportReader("n1")
+	reader := wire.NewReportReader("n1", nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := reader.Read(encoded, reportedAt); err != nil {
