@@ -158,9 +158,10 @@ func (t *transport) untilExpiry(conn net.Conn, info credentials.AuthInfo) net.Co
 	if !isTLS || len(tlsInfo.State.PeerCertificates) == 0 {
 		return conn
 	}
-	expiresAt := tlsInfo.State.PeerCertificates[0].NotAfter
+	// The timer keeps nothing else of the handshake, for as long as the connection is there.
+	expiresAt, logger := tlsInfo.State.PeerCertificates[0].NotAfter, t.logger
 	timer := time.AfterFunc(time.Until(expiresAt), func() {
-		t.logger.Info("connection closed, for the peer's certificate has expired",
+		logger.Info("connection closed, for the peer's certificate has expired",
 			"peer", conn.RemoteAddr().String(), "expired_at", expiresAt)
 		// The peer may have closed it just before, which is as good.
 		_ = conn.Close()
