@@ -13,8 +13,9 @@ const (
 	callWorkers = 128
 	// callPatience is far above what an agent takes that is well, and far below the request timeout.
 	callPatience = 50 * time.Millisecond
-	// maxConnecting bounds the handshakes that are begun in a period: a core makes some thousand a second.
-	maxConnecting = 1000
+	// maxConnecting bounds the handshakes that are begun in a period: a core makes some thousand a second, and
+	// has others to look after.
+	maxConnecting = 500
 )
 
 // readAgents asks the agents whose snapshots do not come by themselves: all that have a connection, and some

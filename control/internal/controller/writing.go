@@ -92,6 +92,8 @@ func (c *Controller) record(ctx context.Context, outcomes []outcome) {
 			Decision: result.decision, MadeAt: madeAt, Policy: result.policy.config.Name,
 			WasWritten: result.wasWritten, Problem: result.problem,
 		})
+		// Ten thousand decisions of a period share its time.
+		made[i].MadeAt = made[0].MadeAt
 		c.metrics.decided(result)
 		c.logOutcome(ctx, result)
 	}
