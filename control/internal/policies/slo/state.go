@@ -88,7 +88,7 @@ type named[T any] struct {
 }
 
 // numbers is no slice, as that would be made anew for each of ten thousand targets, twice a period.
-func (s *state) numbers() [16]named[float64] {
+func (s *state) numbers() [17]named[float64] {
 	return [...]named[float64]{
 		{"slo_changed_at_seconds", &s.changedAt},
 		{"slo_raised_on_seconds", &s.raisedOn},

@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/page"
+	"sluice.dev/control/internal/wire"
 )
 
 const (
@@ -37,7 +38,7 @@ type node struct {
 	device     string
 	store      simulatedStore
 	reachable  bool
-	answer     *sluicev1.GetSnapshotResponse
+	report     *wire.Report
 	answeredAt time.Time
 	cpu        float64
 }
@@ -104,7 +105,7 @@ func (s *simulation) answer(n *node) {
 	n.cpu = 0.5*n.cpu + 0.5*cpu
 	pressure := max(0, device-0.6) / 0.5
 	n.answeredAt = s.now
-	n.answer = &sluicev1.GetSnapshotResponse{
+	n.tell(&sluicev1.GetSnapshotResponse{
 		Node: n.name, Version: "0.1.0",
 		Signals: &sluicev1.NodeSignals{CpuUsed: n.cpu, IoPressure: &pressure, Devices: []*sluicev1.DeviceSignals{{
 			Name: n.device, InFlight: device * 12, Utilisation: device,
@@ -112,7 +113,16 @@ func (s *simulation) answer(n *node) {
 		}}},
 		Descriptions: []*sluicev1.Description{n.store.description()},
 		Snapshots:    []*sluicev1.Snapshot{n.store.snapshot()},
+	})
+}
+
+// tell makes an answer the node's last one.
+func (n *node) tell(answer *sluicev1.GetSnapshotResponse) {
+	report, err := wire.NewReport(n.name, answer, n.answeredAt)
+	if err != nil {
+		panic(fmt.Errorf("the simulation answers what a controller refuses: %w", err))
 	}
+	n.report = report
 }
 
 // note keeps decisions. About a node that does not answer there is one: to stop.
@@ -133,23 +143,23 @@ func (s *simulation) note(n *node, made []*sluicev1.Decision) {
 }
 
 // Cluster is the state of the cluster.
-func (s *simulation) Cluster() *sluicev1.GetClusterResponse {
+func (s *simulation) Cluster() page.Cluster {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cluster := &sluicev1.GetClusterResponse{
+	cluster := page.Cluster{Controller: &sluicev1.GetClusterResponse{
 		Cluster: "reference", Version: "0.1.0", IsActive: s.isActive, ActiveController: s.active, IsDryRun: s.isDryRun,
-	}
+	}}
 	for place, n := range s.nodes {
 		cluster.Nodes = append(cluster.Nodes, s.state(place, n))
 	}
-	slices.SortFunc(cluster.Nodes, func(a, b *sluicev1.NodeState) int { return strings.Compare(a.GetNode(), b.GetNode()) })
+	slices.SortFunc(cluster.Nodes, func(a, b page.Node) int { return strings.Compare(a.Name, b.Name) })
 	return cluster
 }
 
-func (s *simulation) state(place int, n *node) *sluicev1.NodeState {
-	state := &sluicev1.NodeState{Node: n.name, Address: fmt.Sprintf("10.0.%d.%d:7411", place/250, place%250+1), Snapshot: n.answer}
-	if n.answer != nil {
-		state.Age = durationpb.New(s.now.Sub(n.answeredAt))
+func (s *simulation) state(place int, n *node) page.Node {
+	state := page.Node{Name: n.name, Address: fmt.Sprintf("10.0.%d.%d:7411", place/250, place%250+1), Report: n.report}
+	if n.report != nil {
+		state.Age = s.now.Sub(n.answeredAt)
 	}
 	if !n.reachable {
 		state.Problem = "connecting to its address: connection refused; see whether sluice-agent runs there"
@@ -173,7 +183,7 @@ func (s *simulation) keepNodes(number int) {
 	defer s.mu.Unlock()
 	for len(s.nodes) < number {
 		idle := &node{name: fmt.Sprintf("idle-%05d", len(s.nodes)), device: "sda", reachable: true, answeredAt: s.now}
-		idle.answer = &sluicev1.GetSnapshotResponse{Node: idle.name, Signals: &sluicev1.NodeSignals{}}
+		idle.tell(&sluicev1.GetSnapshotResponse{Node: idle.name, Signals: &sluicev1.NodeSignals{}})
 		s.nodes = append(s.nodes, idle)
 	}
 	s.nodes = s.nodes[:number]
