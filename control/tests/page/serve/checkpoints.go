@@ -113,7 +113,7 @@ func (c *checkpoints) ref() *sluicev1.StoreRef {
 func (c *checkpoints) snapshot() *sluicev1.Snapshot {
 	kind := sluicev1.Kind_KIND_CHECKPOINT
 	snapshot := &sluicev1.Snapshot{
-		Ref: c.ref(),
+		Ref: c.ref(), Age: durationpb.New(0),
 		Debts: []*sluicev1.Debt{{
 			Kind: kind, Bytes: uint64(c.walBytes), TriggerBytes: walTriggerBytes, LimitBytes: walLimitBytes,
 			EstimatedRecovery: durationpb.New(time.Duration(c.walBytes / 60e6 * 1e9)),
@@ -137,11 +137,13 @@ func (c *checkpoints) snapshot() *sluicev1.Snapshot {
 
 func latency(class string, p99Seconds float64) *sluicev1.Latency {
 	p99 := durationpb.New(time.Duration(p99Seconds * 1e9))
-	return &sluicev1.Latency{RequestClass: class, Interval: durationpb.New(time.Second), Count: 1200, P99: p99}
+	return &sluicev1.Latency{
+		RequestClass: class, Age: durationpb.New(0), Interval: durationpb.New(time.Second), Count: 1200, P99: p99,
+	}
 }
 
 func (c *checkpoints) description() *sluicev1.Description {
-	return &sluicev1.Description{Ref: c.ref(), StoreVersion: "17.11", PluginVersion: "0.1.0"}
+	return &sluicev1.Description{Ref: c.ref(), StoreVersion: "17.11", PluginVersion: "0.1.0", MaxTimeToLive: durationpb.New(time.Minute)}
 }
 
 func (c *checkpoints) load() (cpu, device float64) { return 0.7 * c.used, c.used }

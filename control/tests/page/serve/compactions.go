@@ -88,7 +88,7 @@ func (c *compactions) ref() *sluicev1.StoreRef {
 func (c *compactions) snapshot() *sluicev1.Snapshot {
 	kind := sluicev1.Kind_KIND_COMPACTION
 	snapshot := &sluicev1.Snapshot{
-		Ref:       c.ref(),
+		Ref: c.ref(), Age: durationpb.New(0),
 		Tasks:     []*sluicev1.Task{c.events.task("events", c.isHeld), c.index.task("index", false)},
 		Debts:     []*sluicev1.Debt{c.events.debt("events"), c.index.debt("index")},
 		Latencies: []*sluicev1.Latency{latency("read", 0.0009), latency("write", 0.0031)},
@@ -125,7 +125,7 @@ func (c *compaction) debt(scope string) *sluicev1.Debt {
 }
 
 func (c *compactions) description() *sluicev1.Description {
-	return &sluicev1.Description{Ref: c.ref(), StoreVersion: "10.4.2", PluginVersion: "0.1.0"}
+	return &sluicev1.Description{Ref: c.ref(), StoreVersion: "10.4.2", PluginVersion: "0.1.0", MaxTimeToLive: durationpb.New(time.Minute)}
 }
 
 func (c *compactions) load() (cpu, device float64) { return 0.42, 0.55 }
