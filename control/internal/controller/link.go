@@ -37,6 +37,7 @@ func (c *agentChannel) connect(agent Agent) (*agentLink, error) {
 	// The name of the server is what the credentials check.
 	address := resolver.Address{Addr: agent.Address, ServerName: agent.Node}
 	var err error
+	//lint:ignore SA1019 What is to end is several addresses for a connection: this one has one.
 	link.connection, err = c.connections.NewSubConn([]resolver.Address{address},
 		balancer.NewSubConnOptions{StateListener: link.note})
 	if err != nil {
@@ -91,7 +92,7 @@ func (l *agentLink) Close() error {
 // ready waits for the connection, if one is being made, and makes one if there was no attempt yet.
 func (l *agentLink) ready(ctx context.Context) error {
 	for {
-		state, failure, changed := l.watch()
+		state, changed, failure := l.watch()
 		switch state {
 		case connectivity.Ready:
 			return nil
@@ -111,14 +112,14 @@ func (l *agentLink) ready(ctx context.Context) error {
 }
 
 // watch gives the state, and a channel that is closed when it changes, if it is one to wait in.
-func (l *agentLink) watch() (state connectivity.State, failure error, changed <-chan struct{}) {
+func (l *agentLink) watch() (state connectivity.State, changed <-chan struct{}, failure error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	isToPass := l.state == connectivity.Idle || l.state == connectivity.Connecting
 	if isToPass && l.changed == nil {
 		l.changed = make(chan struct{})
 	}
-	return l.state, l.failure, l.changed
+	return l.state, l.changed, l.failure
 }
 
 // Invoke makes a call; with NewStream it is what a client of AgentService needs.
