@@ -36,8 +36,8 @@ func (agentService) Steer(stream sluicev1.AgentService_SteerServer) error {
 	return nil
 }
 
-// What was received is the receiver's, whatever comes after it.
-func TestEncodedMessagesAreKept(t *testing.T) {
+func steerEncoded(t *testing.T) sluicev1.AgentService_SteerClient {
+	t.Helper()
 	client := sluicev1.NewAgentServiceClient(newPeers(t).connect(t))
 	stream, err := client.Steer(bounded(t), protocol.ReceiveEncoded())
 	if err != nil {
@@ -46,6 +46,12 @@ func TestEncodedMessagesAreKept(t *testing.T) {
 	if err := stream.Send(&sluicev1.SteerRequest{Number: 1}); err != nil {
 		t.Fatal(err)
 	}
+	return stream
+}
+
+// What was received is the receiver's, whatever comes after it.
+func TestEncodedMessagesAreKept(t *testing.T) {
+	stream := steerEncoded(t)
 	kept := make([]protocol.Encoded, 3*len(steerSizes))
 	for i := range kept {
 		if err := stream.RecvMsg(&kept[i]); err != nil {
@@ -65,14 +71,7 @@ func TestEncodedMessagesAreKept(t *testing.T) {
 
 // A stream with encoded messages takes others as well.
 func TestMessagesThatAreNotWantedEncoded(t *testing.T) {
-	client := sluicev1.NewAgentServiceClient(newPeers(t).connect(t))
-	stream, err := client.Steer(bounded(t), protocol.ReceiveEncoded())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Send(&sluicev1.SteerRequest{Number: 1}); err != nil {
-		t.Fatal(err)
-	}
+	stream := steerEncoded(t)
 	if got, err := stream.Recv(); err != nil || !proto.Equal(got, steerMessage(0)) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -39,6 +39,17 @@ func TestSLOAgainstTheStoresOwnScheduleUnderBursts(t *testing.T) {
 	}
 }
 
+// With a target that nothing can reach, latency does not tell how fast to be done before the next burst.
+func TestSLOLeavesRoomForTheNextBurst(t *testing.T) {
+	load := simulator.RandomBursts(1, 50, 1200, 35*time.Second, 5*time.Second, time.Hour)
+	scenario := database(0, 0.15625, load)
+	scenario.Duration = 200 * time.Second
+	scenario.Policy = made(t, "slo", map[string]any{"target_seconds": 0.001})
+	if result := simulator.Run(scenario); result.LimitReached > 0 {
+		t.Errorf("debt has come to %.2f of its limit", result.MaxDebtShare)
+	}
+}
+
 func TestSLOIsNoWorseThanTheStoresOwnScheduleUnderSteadyLoad(t *testing.T) {
 	for _, load := range []float64{150, 300, 500, 700} {
 		for seed := range uint64(3) {

@@ -153,13 +153,13 @@ func (e Estimate) Share() float64 {
 }
 
 // NeededBytesPerSecond is the rate that just suffices at the mean growth: it finishes what remains when
-// the debt reaches the limit without its reserve. +Inf if that has been passed. It is known only of a
-// debt that falls at the end of its task.
-func (e Estimate) NeededBytesPerSecond() (float64, bool) {
+// the debt reaches the limit without its reserve and without what else is to be kept free. +Inf if that has
+// been passed. It is known only of a debt that falls at the end of its task.
+func (e Estimate) NeededBytesPerSecond(keptFreeBytes float64) (float64, bool) {
 	if !e.IsBounded || !e.IsGrowthKnown || e.drains {
 		return 0, false
 	}
-	room := e.usableBytes() - e.Bytes
+	room := e.usableBytes() - keptFreeBytes - e.Bytes
 	if room <= 0 {
 		return math.Inf(1), true
 	}
@@ -177,7 +177,7 @@ func (e Estimate) FloorBytesPerSecond() float64 {
 		urgency := e.Bytes / e.usableBytes()
 		return e.GrowthBytesPerSecond * math.Max(0, (urgency-e.bound.UrgentFromShare)/rampShare)
 	}
-	needed, _ := e.NeededBytesPerSecond()
+	needed, _ := e.NeededBytesPerSecond(0)
 	urgency := needed / e.bound.CeilingBytesPerSecond
 	return min(needed*min(1, math.Max(0, (urgency-e.bound.UrgentFromShare)/rampShare)), e.reserveRate())
 }

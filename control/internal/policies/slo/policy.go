@@ -83,6 +83,7 @@ func (p *Policy) look(view policy.View, target policy.Target, next policy.Memory
 	before := s.loadEnd
 	seen.evidence = p.observe(view, target, s)
 	seen.isBurst = p.inBurst(seen.evidence, before, s)
+	p.countDebt(seen, s)
 	for _, task := range seen.tasks {
 		seen.isWriting = seen.isWriting || task.State == store.Running
 	}
@@ -90,6 +91,21 @@ func (p *Policy) look(view policy.View, target policy.Target, next policy.Memory
 		s.wroteAt = pace.Taken(view, target).Seconds()
 	}
 	return seen
+}
+
+// countDebt keeps by how much a burst has added to the debt at most, of those that the next is expected for.
+func (p *Policy) countDebt(seen situation, s *state) {
+	switch {
+	case !seen.isBurst:
+		s.burstDebtFrom = never
+		return
+	case !p.expectsBurst(seen.now, *s):
+		s.burstDebtBytes = 0
+	}
+	if s.burstDebtFrom == never || seen.estimate.Bytes < s.burstDebtFrom {
+		s.burstDebtFrom = seen.estimate.Bytes
+	}
+	s.burstDebtBytes = max(s.burstDebtBytes, seen.estimate.Bytes-s.burstDebtFrom)
 }
 
 func (seen *situation) mustStop() string {
@@ -197,7 +213,7 @@ func (p *Policy) wanted(seen situation, s state) (float64, string) {
 	if s.isHeld {
 		return p.heldRate(seen, s)
 	}
-	needed, isKnown := seen.estimate.NeededBytesPerSecond()
+	needed, isKnown := seen.estimate.NeededBytesPerSecond(p.keptFree(seen, s))
 	if isKnown && needed > s.rate {
 		rate := min(needed, p.ceiling)
 		return rate, fmt.Sprintf("%.2f MB/s are needed to finish in time", rate/1e6)
@@ -211,6 +227,15 @@ func (p *Policy) wanted(seen situation, s state) (float64, string) {
 	}
 	return s.rate, fmt.Sprintf("p99 of %.1f ms against %.1f ms allows %.2f MB/s",
 		1e3*seen.evidence.p99, 1e3*p.targetSeconds, s.rate/1e6)
+}
+
+// keptFree is the debt to leave room for. Where latency tells nothing of how fast to be done before the next
+// burst, because the target is missed anyhow, that is what a burst adds.
+func (p *Policy) keptFree(seen situation, s state) float64 {
+	if p.expectsBurst(seen.now, s) && p.isHopeless(seen.now, s) {
+		return s.burstDebtBytes
+	}
+	return 0
 }
 
 func (p *Policy) heldRate(seen situation, s state) (float64, string) {
@@ -260,9 +285,12 @@ func (p *Policy) isDue(seen situation, s state) bool {
 	return !seen.isBurst && seen.evidence.isBelieved && isSoon
 }
 
+// mostInputs is how many figures a decision rests on at most.
+const mostInputs = 11
+
 func (p *Policy) inputs(seen situation, s state) map[string]float64 {
-	// What is written as a literal is made for its seven, and then again for eleven.
-	inputs := make(map[string]float64, 11)
+	// A literal would have room for these seven alone, and be made anew when the last ones come.
+	inputs := make(map[string]float64, mostInputs)
 	inputs["target_seconds"] = p.targetSeconds
 	inputs["controlled_bytes_per_second"] = s.rate
 	inputs["debt_bytes"] = seen.estimate.Bytes
@@ -277,7 +305,7 @@ func (p *Policy) inputs(seen situation, s state) map[string]float64 {
 		inputs["load_requests_per_second"] = seen.evidence.requestsPerSecond
 		inputs["mean_load_requests_per_second"] = s.loadMean
 	}
-	if needed, isKnown := seen.estimate.NeededBytesPerSecond(); isKnown && !math.IsInf(needed, 0) {
+	if needed, isKnown := seen.estimate.NeededBytesPerSecond(0); isKnown && !math.IsInf(needed, 0) {
 		inputs["needed_bytes_per_second"] = needed
 	}
 	return inputs

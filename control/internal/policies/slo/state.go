@@ -25,6 +25,8 @@ type state struct {
 	// burstSince is when the present burst began, burstPeak its highest load and burstLow the lowest since it
 	// had risen, lastBurst when one was seen last, and burstBefore when the one before the present one was.
 	burstSince, burstPeak, burstLow, lastBurst, burstBefore float64
+	// burstDebtFrom is the debt at the beginning of the present burst, burstDebtBytes the most that one has added.
+	burstDebtFrom, burstDebtBytes float64
 	// isArmed says that a burst is over and no task was started for it yet; startedAt when one was asked for.
 	isArmed   bool
 	startedAt float64
@@ -45,7 +47,8 @@ func load(memory policy.Memory, target policy.Target, now, floor, ceiling float6
 	s := state{
 		changedAt: never, raisedOn: never, wroteAt: never, outsideSince: never, goodSince: never, lastBelieved: never,
 		loadMean: never, loadEnd: never, burstSince: never, burstLow: never, lastBurst: never, burstBefore: never, startedAt: never,
-		pendingStart: never,
+		burstDebtFrom: never,
+		pendingStart:  never,
 	}
 	rate, isKnown := memory[keyRate]
 	if !isKnown {
@@ -88,7 +91,7 @@ type named[T any] struct {
 }
 
 // numbers is no slice, as that would be made anew for each of ten thousand targets, twice a period.
-func (s *state) numbers() [17]named[float64] {
+func (s *state) numbers() [19]named[float64] {
 	return [...]named[float64]{
 		{"slo_changed_at_seconds", &s.changedAt},
 		{"slo_raised_on_seconds", &s.raisedOn},
@@ -103,6 +106,8 @@ func (s *state) numbers() [17]named[float64] {
 		{"slo_burst_low_requests_per_second", &s.burstLow},
 		{"slo_last_burst_seconds", &s.lastBurst},
 		{"slo_burst_before_seconds", &s.burstBefore},
+		{"slo_burst_debt_from_bytes", &s.burstDebtFrom},
+		{"slo_burst_debt_bytes", &s.burstDebtBytes},
 		{"slo_started_at_seconds", &s.startedAt},
 		{"slo_pending_requests", &s.pendingCount},
 		{"slo_pending_p99_seconds", &s.pendingP99},
