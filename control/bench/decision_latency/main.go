@@ -33,6 +33,7 @@ type options struct {
 	tasks    int
 	settle   time.Duration
 	measure  time.Duration
+	lease    time.Duration
 	procs    int
 	output   string
 	profiles string
@@ -58,6 +59,7 @@ func run(arguments []string, output io.Writer) error {
 	flags.IntVar(&o.tasks, "tasks", 4, "background tasks of each agent")
 	flags.DurationVar(&o.settle, "settle", 15*time.Second, "time between when all agents answer and the measurement")
 	flags.DurationVar(&o.measure, "measure", 2*time.Minute, "time to measure for each number of agents")
+	flags.DurationVar(&o.lease, "lease", 5*time.Second, "time to live of leases: longer ones are renewed less often")
 	flags.IntVar(&o.procs, "cores", 1, "cores that the controller may use at once")
 	flags.StringVar(&o.output, "o", "table", "output: table or json")
 	flags.StringVar(&o.profiles, "profiles", "", "directory for profiles of the controller, cpu.pprof and heap.pprof")
@@ -106,12 +108,12 @@ func measureAll(ctx context.Context, o options, output io.Writer) error {
 
 func printTable(output io.Writer, results []result) error {
 	table := tabwriter.NewWriter(output, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "agents\ttasks\tperiods\tp50 ms\tp99 ms\tread ms\tdecide ms\twrite ms\tcores\tMB\tskipped\tmissed orders\t")
+	fmt.Fprintln(table, "agents\ttasks\tperiods\tp50 ms\tp99 ms\tread ms\tdecide ms\twrite ms\tcores\tMB\tskipped\torders\tmissed orders\t")
 	for _, r := range results {
-		fmt.Fprintf(table, "%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.0f\t%d\t%d\t\n",
+		fmt.Fprintf(table, "%d\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.0f\t%d\t%d\t%d\t\n",
 			r.Agents, r.Tasks, r.Periods, 1e3*r.PeriodP50Seconds, 1e3*r.PeriodP99Seconds, 1e3*r.ReadMeanSeconds,
 			1e3*r.DecideMeanSeconds, 1e3*r.WriteMeanSeconds, r.CoresUsed, r.ResidentBytes/1e6, r.SkippedPeriods,
-			r.OrdersFailed)
+			r.OrdersWritten, r.OrdersFailed)
 	}
 	return table.Flush()
 }

@@ -11,12 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -78,17 +75,17 @@ func measure(ctx context.Context, o options, count int) (result, error) {
 	if err := os.WriteFile(planFile, plan, 0o600); err != nil {
 		return result{}, err
 	}
-	if _, err := running.start(ctx, 0, "agents", planFile); err != nil {
+	if _, err := running.start(ctx, "agents", planFile); err != nil {
 		return result{}, err
 	}
 	if err := waitFor(ctx, func() error { _, err := os.Stat(filepath.Join(directory, readyFile)); return err }); err != nil {
 		return result{}, err
 	}
 	configFile := filepath.Join(directory, "controller.yaml")
-	if err := os.WriteFile(configFile, configuration(directory, count, ports), 0o600); err != nil {
+	if err := os.WriteFile(configFile, configuration(directory, count, ports, o.lease), 0o600); err != nil {
 		return result{}, err
 	}
-	controller, err := running.start(ctx, o.procs, "controller", configFile)
+	controller, err := running.start(ctx, "controller", configFile)
 	if err != nil {
 		return result{}, err
 	}
@@ -105,73 +102,21 @@ func measure(ctx context.Context, o options, count int) (result, error) {
 	return measured, err
 }
 
-// peakResidentBytes is the most memory that a process has had resident since it started.
-func peakResidentBytes(process *os.Process) (float64, error) {
-	statusFile := fmt.Sprintf("/proc/%d/status", process.Pid)
-	text, err := os.ReadFile(statusFile)
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(text), "\nVmHWM:")
-	var kibibytes float64
-	if _, err := fmt.Sscanf(rest, "%f kB", &kibibytes); err != nil {
-		return 0, fmt.Errorf("VmHWM in %s: %w", statusFile, err)
-	}
-	return 1024 * kibibytes, nil
-}
-
-// parts are the processes of one measurement.
-type parts struct {
-	options options
-	// cancel ends the measurement.
-	cancel  context.CancelCauseFunc
-	running sync.WaitGroup
-}
-
-// stop ends all parts, and returns when they have ended.
-func (p *parts) stop() {
-	p.cancel(nil)
-	p.running.Wait()
-}
-
-// start starts a part in a process of its own, which ends with the context, as the context does with it.
-func (p *parts) start(ctx context.Context, cores int, name, argument string) (*os.Process, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	command := exec.CommandContext(ctx, self, "-part", name, "-argument", argument,
-		"-tasks", strconv.Itoa(p.options.tasks), "-profiles", p.options.profiles)
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = endDeadline
-	command.Stdout, command.Stderr = os.Stderr, os.Stderr
-	command.Env = os.Environ()
-	if cores > 0 {
-		command.Env = append(command.Env, "GOMAXPROCS="+strconv.Itoa(cores))
-	}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("start the part %s: %w", name, err)
-	}
-	p.running.Go(func() {
-		p.cancel(fmt.Errorf("the part %s has ended: %w", name, command.Wait()))
-	})
-	return command.Process, nil
-}
-
-func configuration(directory string, count int, ports []int) []byte {
+func configuration(directory string, count int, ports []int, lease time.Duration) []byte {
 	var text strings.Builder
 	fmt.Fprintf(&text, `cluster: %s
 name: %s
 listen: 127.0.0.1:%d
 page: {listen: "127.0.0.1:%d", require_client_certificate: true}
 tls: {certificate_file: %[5]s/%[2]s.crt, key_file: %[5]s/%[2]s.key, ca_file: %[5]s/ca.crt}
+lease_time_to_live_seconds: %[7]g
 policies:
 - name: hold-p99
   type: slo
   targets: {store: %[6]s, kind: compaction}
   parameters: {target_seconds: 0.02, ceiling_bytes_per_second: 1.0e+8}
 agents:
-`, clusterName, controllerName, ports[1], ports[2], directory, storeName)
+`, clusterName, controllerName, ports[1], ports[2], directory, storeName, lease.Seconds())
 	for i := range count {
 		fmt.Fprintf(&text, "- {node: %s, address: \"%s\"}\n", nodeName(i), agentAddress(i, ports[0]))
 	}
