@@ -6,7 +6,9 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/netip"
@@ -16,15 +18,11 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"sluice.dev/control/bench/authority"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
-	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
@@ -38,10 +36,14 @@ const (
 	storeName    = "simulated"
 	instanceName = "main"
 	figureName   = "block_cache_hits_total"
-	bufferBytes  = 4 << 10
 )
 
 func nodeName(index int) string { return fmt.Sprintf("node-%05d", index) }
+
+// reference names the one store of an agent.
+func reference(index int) policy.Ref {
+	return policy.Ref{Node: nodeName(index), Store: storeName, Instance: instanceName}
+}
 
 func agentAddress(index, port int) string {
 	var octets [4]byte
@@ -68,7 +70,6 @@ type agentsPlan struct {
 
 // simulatedAgents serves all agents of a run.
 type simulatedAgents struct {
-	sluicev1.UnimplementedAgentServiceServer
 	startedAt time.Time
 	// tasks is how many each agent has.
 	tasks  int
@@ -111,20 +112,30 @@ func serveAgents(ctx context.Context, planFile string, tasks int) error {
 	if err != nil {
 		return err
 	}
-	server := grpc.NewServer(append(protocol.ServerLimits(),
-		grpc.Creds(credentials.NewTLS(agentTLS(issuer, certificates))),
-		grpc.UnaryInterceptor(protocol.UnaryServerInterceptor),
-		grpc.StreamInterceptor(protocol.StreamServerInterceptor),
-		grpc.ReadBufferSize(bufferBytes), grpc.WriteBufferSize(bufferBytes),
-	)...)
-	sluicev1.RegisterAgentServiceServer(server, &simulatedAgents{
-		startedAt: time.Now(), tasks: tasks, agents: make([]simulatedAgent, plan.Count),
-	})
-	context.AfterFunc(ctx, server.Stop)
+	context.AfterFunc(ctx, func() { _ = listener.Close() })
 	if err := os.WriteFile(filepath.Join(plan.Directory, readyFile), nil, 0o600); err != nil {
 		return err
 	}
-	return server.Serve(listener)
+	agents := &simulatedAgents{startedAt: time.Now(), tasks: tasks, agents: make([]simulatedAgent, plan.Count)}
+	return agents.serve(ctx, listener, agentTLS(issuer, certificates))
+}
+
+// serve serves connections until ctx ends. The controller makes one anew where one fails.
+func (s *simulatedAgents) serve(ctx context.Context, listener net.Listener, config *tls.Config) error {
+	for {
+		connection, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		go func() {
+			if err := s.serveConnection(connection, config); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+				fmt.Fprintf(os.Stderr, "the connection to the agent at %v has ended: %v\n", connection.LocalAddr(), err)
+			}
+		}()
+	}
 }
 
 // agentTLS shows the certificate of the agent whose address was connected to.
@@ -132,7 +143,7 @@ func agentTLS(issuer *authority.Authority, certificates []tls.Certificate) *tls.
 	authorities := x509.NewCertPool()
 	authorities.AddCert(issuer.Certificate())
 	return &tls.Config{
-		MinVersion: tls.VersionTLS13, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authorities,
+		MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authorities,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			index, err := agentIndex(hello.Conn.LocalAddr())
 			if err != nil || index < 0 || index >= len(certificates) {
@@ -143,29 +154,7 @@ func agentTLS(issuer *authority.Authority, certificates []tls.Certificate) *tls.
 	}
 }
 
-func (s *simulatedAgents) agent(ctx context.Context) (*simulatedAgent, int, error) {
-	caller, known := peer.FromContext(ctx)
-	if !known {
-		return nil, 0, store.Errorf(store.CodeForbidden, "there is no caller")
-	}
-	index, err := agentIndex(caller.LocalAddr)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &s.agents[index], index, nil
-}
-
-// GetSnapshot makes up the state of a store.
-func (s *simulatedAgents) GetSnapshot(
-	ctx context.Context, _ *sluicev1.GetSnapshotRequest,
-) (*sluicev1.GetSnapshotResponse, error) {
-	agent, index, err := s.agent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.report(agent, index, time.Now()), nil
-}
-
+// report makes up the state of a store.
 func (s *simulatedAgents) report(agent *simulatedAgent, index int, now time.Time) *sluicev1.GetSnapshotResponse {
 	report := wire.EncodeNodeSnapshot(wire.NodeSnapshot{
 		Node: nodeName(index), Version: "simulated",
@@ -178,7 +167,7 @@ func (s *simulatedAgents) report(agent *simulatedAgent, index int, now time.Time
 				Settings: []store.SettingName{store.RateBytesPerSecond, store.Hold}}},
 		}},
 		Instances: []wire.InstanceSnapshot{{
-			Ref: policy.Ref{Node: nodeName(index), Store: storeName, Instance: instanceName}, Snapshot: s.snapshot(now),
+			Ref: reference(index), Snapshot: s.snapshot(now),
 		}},
 	}, now)
 	s.refresh(report, agent, index, now)
@@ -239,17 +228,7 @@ func (s *simulatedAgents) snapshot(now time.Time) store.Snapshot {
 	return snapshot
 }
 
-// SetLease keeps a lease.
-func (s *simulatedAgents) SetLease(
-	ctx context.Context, request *sluicev1.SetLeaseRequest,
-) (*sluicev1.SetLeaseResponse, error) {
-	agent, index, err := s.agent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return setLease(agent, index, request)
-}
-
+// setLease keeps a lease.
 func setLease(
 	agent *simulatedAgent, index int, request *sluicev1.SetLeaseRequest,
 ) (*sluicev1.SetLeaseResponse, error) {
@@ -264,9 +243,4 @@ func setLease(
 	agent.lease, agent.until = lease, time.Now().Add(order.TimeToLive)
 	agent.mutex.Unlock()
 	return &sluicev1.SetLeaseResponse{Lease: lease}, nil
-}
-
-// StartTask takes an order and does nothing: the tasks always run.
-func (s *simulatedAgents) StartTask(context.Context, *sluicev1.StartTaskRequest) (*sluicev1.StartTaskResponse, error) {
-	return &sluicev1.StartTaskResponse{}, nil
 }
