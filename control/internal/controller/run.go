@@ -46,6 +46,7 @@ type process struct {
 	health      *protocol.Health
 	server      *grpc.Server
 	pageServer  *http.Server
+	garbage     *collector
 	// stopping is closed when the servers shut down.
 	stopping chan struct{}
 }
@@ -54,13 +55,15 @@ type process struct {
 // Leases stay in the stores until they run out or a standby renews them. It reads its configuration again at
 // each of the hangups.
 func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os.Signal) error {
-	boundHeap()
 	credentials, err := security.Open(security.Files(config.TLS), config.Cluster, log)
 	if err != nil {
 		return err
 	}
 	defer credentials.Close()
-	p := &process{config: config, log: log, hangups: hangups, credentials: credentials, stopping: make(chan struct{})}
+	p := &process{
+		config: config, log: log, hangups: hangups, credentials: credentials, garbage: newCollector(),
+		stopping: make(chan struct{}),
+	}
 	if err := p.assemble(); err != nil {
 		return errors.Join(err, p.agents.close())
 	}
@@ -212,6 +215,7 @@ func (p *process) afterPeriod() {
 	}
 	p.health.SetServingStatus(activeHealth, status)
 	p.page.Record()
+	p.garbage.afterPeriod()
 }
 
 // shutDown takes no more calls, and waits for those that are under way, but not for ever. Whoever watches
