@@ -134,7 +134,11 @@ func (f *fields) optionalDuration(field string, message *durationpb.Duration, mi
 }
 
 func (f *fields) figures(field string, figures map[string]float64) map[string]float64 {
-	if len(figures) > maxFigures {
+	switch {
+	case len(figures) == 0:
+		// The package proto may make an empty map, of a field that it does not know after all.
+		return nil
+	case len(figures) > maxFigures:
 		f.fail("%s has %d entries, at most %d are allowed", field, len(figures), maxFigures)
 		return nil
 	}

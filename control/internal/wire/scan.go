@@ -42,7 +42,7 @@ func (s *scan) next() bool {
 		return false
 	}
 	number, kind, length := protowire.ConsumeTag(s.rest)
-	if length < 0 {
+	if length < 0 || number > protowire.MaxValidNumber {
 		s.odd()
 		return false
 	}
