@@ -161,13 +161,13 @@ func TestInstanceThatIsNamedTwiceIsDecidedAboutOnce(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	w := newWorld(t, nil)
-	counts := make(map[string]float64)
+	counts := make(map[string]int)
 	w.use(decideFunc(func(_ policy.View, target policy.Target, m policy.Memory) (policy.Decision, policy.Memory) {
-		next := policy.Memory{"periods_total": m["periods_total"] + 1}
-		counts[target.Node] = next["periods_total"]
-		return policy.StopFor(target, "counting"), next
+		periods, _ := m.(int)
+		counts[target.Node] = periods + 1
+		return policy.StopFor(target, "counting"), periods + 1
 	}))
-	expect := func(what string, n1, n2 float64) {
+	expect := func(what string, n1, n2 int) {
 		t.Helper()
 		w.step()
 		if counts["n1"] != n1 || counts["n2"] != n2 {

@@ -101,9 +101,9 @@ func TestNewActiveControllerDoesNotWaitForItsPeriod(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	w := newWorld(t, nil)
-	var remembered float64
+	var remembered policy.Memory
 	w.use(decideFunc(func(_ policy.View, target policy.Target, m policy.Memory) (policy.Decision, policy.Memory) {
-		return policy.StopFor(target, "counting"), policy.Memory{"periods_total": 5}
+		return policy.StopFor(target, "counting"), 5
 	}))
 	w.step()
 	first, second := w.agents["n1"], w.agents["n2"]
@@ -119,7 +119,7 @@ func TestReload(t *testing.T) {
 	w.resume("p")
 	w.use(decideFunc(func(_ policy.View, target policy.Target, m policy.Memory) (policy.Decision, policy.Memory) {
 		if target.Node == "n1" {
-			remembered = m["periods_total"]
+			remembered = m
 		}
 		return policy.StopFor(target, "counting"), m
 	}))

@@ -30,9 +30,18 @@ type Decision struct {
 	Inputs map[string]float64
 }
 
-// Memory is what a policy remembers from period to period of one target. It is lost with the
-// controller: a policy must be safe, if slower, without it.
-type Memory map[string]float64
+// Memory is what a policy remembers from period to period of one target, in a form of its own; nil for a target
+// that is new. It is lost with the controller: a policy must be safe, if slower, without it.
+type Memory any
+
+// CopyOf gives a policy its memory, in its own form, to change: a policy must not change the one that it is given.
+func CopyOf[T any](memory Memory) *T {
+	copied := new(T)
+	if last, isThere := memory.(*T); isThere {
+		*copied = *last
+	}
+	return copied
+}
 
 // Policy decides about targets, one at a time.
 type Policy interface {

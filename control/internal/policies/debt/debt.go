@@ -17,11 +17,17 @@ const (
 	rampShare = 0.25
 	// leastRemainingShare is what counts as left of a task that has written all: it still has to sync.
 	leastRemainingShare = 0.05
-
-	keyTaken  = "debt_taken_seconds"
-	keyBytes  = "debt_bytes"
-	keyGrowth = "debt_growth_bytes_per_second"
 )
+
+// Memory is what this package remembers of a target; the zero value is that of one that is new.
+type Memory struct {
+	// takenSeconds is when the newest snapshot was taken, by the view's clock, and bytes its debt.
+	takenSeconds, bytes float64
+	isTaken             bool
+	// growthBytesPerSecond is the mean growth.
+	growthBytesPerSecond float64
+	isGrowthKnown        bool
+}
 
 // Bound is the part of a policy's parameters that this package needs.
 type Bound struct {
@@ -94,7 +100,7 @@ type Estimate struct {
 
 // Observe takes in a snapshot that was taken at the given time of the view's clock. What it has to
 // remember goes to memory.
-func (b Bound) Observe(memory policy.Memory, target policy.Target, taken time.Duration) Estimate {
+func (b Bound) Observe(memory *Memory, target policy.Target, taken time.Duration) Estimate {
 	estimate := Estimate{
 		bound: b, drains: target.Kind != store.Checkpoint, RemainingBytes: remaining(target),
 	}
@@ -109,29 +115,27 @@ func (b Bound) Observe(memory policy.Memory, target policy.Target, taken time.Du
 		done = workRate(target)
 	}
 	b.observeGrowth(memory, taken.Seconds(), estimate.Bytes, done)
-	estimate.GrowthBytesPerSecond, estimate.IsGrowthKnown = memory[keyGrowth]
+	estimate.GrowthBytesPerSecond, estimate.IsGrowthKnown = memory.growthBytesPerSecond, memory.isGrowthKnown
 	return estimate
 }
 
 // observeGrowth updates the mean growth. A fall is the end of a task and says nothing about growth.
-func (b Bound) observeGrowth(memory policy.Memory, taken, bytes, workBytesPerSecond float64) {
-	last, isKnown := memory[keyTaken]
-	elapsed := taken - last
-	if isKnown && elapsed <= 0 {
+func (b Bound) observeGrowth(memory *Memory, takenSeconds, bytes, workBytesPerSecond float64) {
+	isFirst, elapsed := !memory.isTaken, takenSeconds-memory.takenSeconds
+	if !isFirst && elapsed <= 0 {
 		return
 	}
-	growth := (bytes-memory[keyBytes])/elapsed + workBytesPerSecond
-	memory[keyTaken], memory[keyBytes] = taken, bytes
-	if !isKnown || growth < 0 {
+	growth := (bytes-memory.bytes)/elapsed + workBytesPerSecond
+	memory.takenSeconds, memory.bytes, memory.isTaken = takenSeconds, bytes, true
+	if isFirst || growth < 0 {
 		return
 	}
-	mean, hasMean := memory[keyGrowth]
-	if !hasMean {
-		memory[keyGrowth] = growth
+	if !memory.isGrowthKnown {
+		memory.growthBytesPerSecond, memory.isGrowthKnown = growth, true
 		return
 	}
 	weight := 1 - math.Exp(-elapsed/b.GrowthMemory.Seconds())
-	memory[keyGrowth] = mean + weight*(growth-mean)
+	memory.growthBytesPerSecond += weight * (growth - memory.growthBytesPerSecond)
 }
 
 // usableBytes is the limit without the reserve.

@@ -32,7 +32,7 @@ func checkpoint(debtBytes, left uint64) policy.Target {
 
 // grown observes a debt that has grown to what it is at the given rate.
 func grown(target policy.Target, bytesPerSecond uint64) debt.Estimate {
-	memory := policy.Memory{}
+	memory := &debt.Memory{}
 	before := target
 	before.Snapshot.Debts = []store.Debt{target.Snapshot.Debts[0]}
 	before.Snapshot.Debts[0].Bytes -= bytesPerSecond
@@ -102,7 +102,7 @@ func TestFloorOfADebtThatDrains(t *testing.T) {
 }
 
 func TestGrowthIsAMeanThatIgnoresFalls(t *testing.T) {
-	memory := policy.Memory{}
+	memory := &debt.Memory{}
 	observe := func(at time.Duration, bytes uint64) debt.Estimate {
 		return bound().Observe(memory, checkpoint(bytes, 0), at)
 	}
@@ -151,7 +151,7 @@ func TestWithoutALimitThereIsNoFloor(t *testing.T) {
 		t.Errorf("a debt without a limit is bounded: %+v", estimate)
 	}
 	target.Snapshot.Debts = nil
-	if bound().Observe(policy.Memory{}, target, 0).IsBounded {
+	if bound().Observe(&debt.Memory{}, target, 0).IsBounded {
 		t.Error("a store without a debt is bounded")
 	}
 }

@@ -11,8 +11,6 @@ import (
 )
 
 const (
-	keyForeground = "opportunistic_foreground_bytes_per_second"
-	keyStartedAt  = "opportunistic_started_at_seconds"
 	// foregroundWeight is that of the newest sample in the mean of the foreground.
 	foregroundWeight = 0.5
 	// startLeftShare is the part of the ceiling that must be left for a task to be started.
@@ -21,24 +19,36 @@ const (
 	slackShare = 0.5
 )
 
+// state is what the policy remembers of a target.
+type state struct {
+	pace pace.Memory
+	debt debt.Memory
+	// foreground is the mean, in bytes per second.
+	foreground        float64
+	isForegroundKnown bool
+	// startedAt is when a start was asked for last, in seconds of the view's clock.
+	startedAt  float64
+	hasStarted bool
+}
+
 // Decide implements policy.Policy.
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
-	next := pace.Copy(memory)
+	next := policy.CopyOf[state](memory)
 	device, reason := p.unable(target)
 	if reason != "" {
-		pace.Forget(next)
+		next.pace.Forget()
 		return policy.StopFor(target, reason), next
 	}
-	if !pace.IsNews(next, view, target) {
-		return pace.Repeat(next, target), next
+	if !next.pace.IsNews(view, target) {
+		return next.pace.Repeat(target), next
 	}
-	estimate := p.bound.Observe(next, target, pace.Taken(view, target))
+	estimate := p.bound.Observe(&next.debt, target, pace.Taken(view, target))
 	if estimate.IsAtLimit() {
-		pace.Forget(next)
+		next.pace.Forget()
 		return policy.StopFor(target, fmt.Sprintf("debt of %.0f MB has reached its limit: the store goes by itself",
 			estimate.Bytes/1e6)), next
 	}
-	inForce, _ := pace.Ordered(next, target)
+	inForce, _ := next.pace.Ordered(target)
 	foreground := p.foreground(target, device, next)
 	left := p.left(target, device, foreground)
 	rate, reason := p.rate(target, left, inForce)
@@ -59,20 +69,19 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 	if isStart {
 		reason += fmt.Sprintf(", and debt is at %.0f %% of its limit: start", 100*estimate.Share())
 	}
-	decision := pace.Order(next, target, rate, reason, inputs)
+	decision := next.pace.Order(target, rate, reason, inputs)
 	decision.Start = isStart
 	return decision, next
 }
 
 // mayStart says whether a start may be asked for now, and remembers that it was: until the task is seen, it
 // is not asked for again at once.
-func mayStart(view policy.View, target policy.Target, next policy.Memory) bool {
+func mayStart(view policy.View, target policy.Target, next *state) bool {
 	now := view.Now.Seconds()
-	last, isAskedFor := next[keyStartedAt]
-	if !pace.CanStart(target) || isAskedFor && now-last < pace.StartAgainSeconds {
+	if !pace.CanStart(target) || next.hasStarted && now-next.startedAt < pace.StartAgainSeconds {
 		return false
 	}
-	next[keyStartedAt] = now
+	next.startedAt, next.hasStarted = now, true
 	return true
 }
 
@@ -90,19 +99,17 @@ func (p *Policy) unable(target policy.Target) (policy.DeviceSignals, string) {
 
 // foreground is what the device writes beside the background work that the store reports: the newest sample
 // or the mean, whichever is more.
-func (p *Policy) foreground(target policy.Target, device policy.DeviceSignals, next policy.Memory) float64 {
+func (p *Policy) foreground(target policy.Target, device policy.DeviceSignals, next *state) float64 {
 	now := device.WriteBytesPerSecond
 	for _, task := range target.Snapshot.Tasks {
 		now -= task.RateBytesPerSecond
 	}
 	now = max(now, 0)
-	mean, isKnown := next[keyForeground]
-	if !isKnown {
-		mean = now
+	if !next.isForegroundKnown {
+		next.foreground, next.isForegroundKnown = now, true
 	}
-	mean += foregroundWeight * (now - mean)
-	next[keyForeground] = mean
-	return max(now, mean)
+	next.foreground += foregroundWeight * (now - next.foreground)
+	return max(now, next.foreground)
 }
 
 // left is the rate that the foreground leaves, less where the node's signals near their limits.

@@ -4,7 +4,6 @@ package pace
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -23,10 +22,17 @@ const (
 
 	// StartAgainSeconds is after how long a start that showed no effect is repeated.
 	StartAgainSeconds = 3
-
-	keyTaken   = "pace_taken_seconds"
-	keyOrdered = "pace_ordered_bytes_per_second"
 )
+
+// Memory is what this package remembers of a target; the zero value is that of one that is new.
+type Memory struct {
+	// taken is when the newest snapshot was taken, by the view's clock; isTaken says that there was one.
+	taken   time.Duration
+	isTaken bool
+	// ordered is the rate that was ordered last, in bytes per second; isOrdered says that one is in force.
+	ordered   float64
+	isOrdered bool
+}
 
 // FloorParameter declares the parameter of the lowest rate.
 func FloorParameter() parameters.Parameter {
@@ -36,14 +42,6 @@ func FloorParameter() parameters.Parameter {
 	}
 }
 
-// Copy is a memory that may be changed.
-func Copy(memory policy.Memory) policy.Memory {
-	if memory == nil {
-		return policy.Memory{}
-	}
-	return maps.Clone(memory)
-}
-
 // Taken is when a target's snapshot was taken, by the view's clock.
 func Taken(view policy.View, target policy.Target) time.Duration {
 	return view.Now - target.Age
@@ -51,23 +49,22 @@ func Taken(view policy.View, target policy.Target) time.Duration {
 
 // IsNews says whether the snapshot is newer than all before, and remembers it. A snapshot that comes
 // twice, or after a newer one, tells nothing.
-func IsNews(memory policy.Memory, view policy.View, target policy.Target) bool {
-	taken := Taken(view, target).Seconds()
-	last, isKnown := memory[keyTaken]
-	if isKnown && taken <= last+sameSnapshotShare*view.Period.Seconds() {
+func (m *Memory) IsNews(view policy.View, target policy.Target) bool {
+	taken := Taken(view, target)
+	if m.isTaken && (taken-m.taken).Seconds() <= sameSnapshotShare*view.Period.Seconds() {
 		return false
 	}
-	memory[keyTaken] = taken
+	m.taken, m.isTaken = taken, true
 	return true
 }
 
 // Ordered is the rate that was ordered last, 0 for a hold. Without a memory it is that of the lease, if
 // there is one: so a controller that takes over goes on where the last one stopped.
-func Ordered(memory policy.Memory, target policy.Target) (float64, bool) {
-	if ordered, isKnown := memory[keyOrdered]; isKnown {
-		return ordered, true
-	}
-	if target.Lease == nil {
+func (m *Memory) Ordered(target policy.Target) (float64, bool) {
+	switch {
+	case m.isOrdered:
+		return m.ordered, true
+	case target.Lease == nil:
 		return 0, false
 	}
 	switch target.Lease.Setting.Name {
@@ -80,9 +77,9 @@ func Ordered(memory policy.Memory, target policy.Target) (float64, bool) {
 	}
 }
 
-// Forget drops the last order from the memory: the lease is to run out.
-func Forget(memory policy.Memory) {
-	delete(memory, keyOrdered)
+// Forget drops the last order: the lease is to run out.
+func (m *Memory) Forget() {
+	m.ordered, m.isOrdered = 0, false
 }
 
 // Steady gives back the rate in force if the next one hardly differs and the floor allows.
@@ -102,18 +99,18 @@ func Setting(bytesPerSecond float64) store.Setting {
 }
 
 // Order is the decision for a rate, and remembers it.
-func Order(memory policy.Memory, target policy.Target, bytesPerSecond float64, reason string, inputs map[string]float64) policy.Decision {
+func (m *Memory) Order(target policy.Target, bytesPerSecond float64, reason string, inputs map[string]float64) policy.Decision {
 	setting := Setting(bytesPerSecond)
-	memory[keyOrdered] = setting.Number
+	m.ordered, m.isOrdered = setting.Number, true
 	return policy.SettingFor(target, setting, reason, inputs)
 }
 
 // Repeat is the decision to go on as before, for a snapshot that is no news. The lease that it shows may
 // be an old one: only what was ordered counts.
-func Repeat(memory policy.Memory, target policy.Target) policy.Decision {
+func (m *Memory) Repeat(target policy.Target) policy.Decision {
 	const reason = "no newer snapshot since the last decision"
-	if ordered, isKnown := memory[keyOrdered]; isKnown {
-		return policy.SettingFor(target, Setting(ordered), reason, nil)
+	if m.isOrdered {
+		return policy.SettingFor(target, Setting(m.ordered), reason, nil)
 	}
 	return policy.Decision{
 		Target: target.Ref, Kind: target.Kind, Scope: target.Scope, Verdict: policy.Keep, Reason: reason,

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNewsIsWhatIsNewerThanAllBefore(t *testing.T) {
-	memory := policy.Memory{}
+	memory := &pace.Memory{}
 	for i, test := range []struct {
 		now, age time.Duration
 		want     bool
@@ -23,7 +23,7 @@ func TestNewsIsWhatIsNewerThanAllBefore(t *testing.T) {
 		{12 * time.Second, 0, true},
 	} {
 		view := policy.View{Now: test.now, Period: time.Second}
-		if got := pace.IsNews(memory, view, policy.Target{Age: test.age}); got != test.want {
+		if got := memory.IsNews(view, policy.Target{Age: test.age}); got != test.want {
 			t.Errorf("snapshot %d is news: %v, want %v", i, got, test.want)
 		}
 	}
@@ -51,16 +51,16 @@ func TestSteadyIgnoresLittleUnlessTheFloorAsks(t *testing.T) {
 
 func TestRepeatGoesByWhatWasOrderedAndNotByTheLease(t *testing.T) {
 	target := policy.Target{Kind: store.Checkpoint, Lease: &store.Lease{Setting: pace.Setting(9e6)}}
-	memory := policy.Memory{}
-	if decision := pace.Repeat(memory, target); decision.Setting != nil || decision.Verdict != policy.Keep {
+	memory := &pace.Memory{}
+	if decision := memory.Repeat(target); decision.Setting != nil || decision.Verdict != policy.Keep {
 		t.Errorf("without an order it is %+v", decision)
 	}
-	pace.Order(memory, target, 2e6, "", nil)
-	if decision := pace.Repeat(memory, target); decision.Setting.Number != 2e6 || decision.Verdict != policy.Change {
+	memory.Order(target, 2e6, "", nil)
+	if decision := memory.Repeat(target); decision.Setting.Number != 2e6 || decision.Verdict != policy.Change {
 		t.Errorf("after an order of 2 MB/s it is %+v", decision)
 	}
-	pace.Forget(memory)
-	if decision := pace.Repeat(memory, target); decision.Setting != nil {
+	memory.Forget()
+	if decision := memory.Repeat(target); decision.Setting != nil {
 		t.Errorf("after the order was forgotten it is %+v", decision)
 	}
 }

@@ -26,7 +26,7 @@ type outcome struct {
 	isStart bool
 	reason  string
 	inputs  map[string]float64
-	memory  policy.Memory
+	memory  map[string]float64
 }
 
 // Decide implements policy.Policy. A script that fails ends in the verdict stop, with the reason, and
@@ -35,7 +35,8 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 	if !target.Fresh {
 		return policy.StopFor(target, target.Missing), memory
 	}
-	argument := p.viewValue(view, target, memory)
+	kept, _ := memory.(map[string]float64)
+	argument := p.viewValue(view, target, kept)
 	argument.Freeze()
 	thread := newThread(target.String(), p.maxSteps)
 	returned, err := starlark.Call(thread, p.decide, starlark.Tuple{argument}, nil)
@@ -68,7 +69,7 @@ func (o outcome) decision(target policy.Target) policy.Decision {
 
 // decode reads None, a dict or a struct.
 func decode(returned starlark.Value) (outcome, error) {
-	result := outcome{reason: "the script wants no lease", memory: policy.Memory{}}
+	result := outcome{reason: "the script wants no lease", memory: map[string]float64{}}
 	if returned == starlark.None {
 		return result, nil
 	}

@@ -28,13 +28,13 @@ func FuzzDecide(f *testing.F) {
 		if err != nil {
 			return
 		}
-		first, memory := built.Decide(view(), target(), policy.Memory{"x": 1})
-		second, _ := built.Decide(view(), target(), policy.Memory{"x": 1})
+		first, memory := built.Decide(view(), target(), map[string]float64{"x": 1})
+		second, _ := built.Decide(view(), target(), map[string]float64{"x": 1})
 		if !reflect.DeepEqual(first, second) {
 			t.Errorf("two decisions differ: %+v and %+v", first, second)
 		}
-		if len(memory) > 64 {
-			t.Errorf("the memory has %d entries", len(memory))
+		if kept := memory.(map[string]float64); len(kept) > 64 {
+			t.Errorf("the memory has %d entries", len(kept))
 		}
 		if first.Verdict == policy.Stop && (first.Setting != nil || first.Start) {
 			t.Errorf("stop with a setting: %+v", first)

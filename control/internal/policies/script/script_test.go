@@ -89,7 +89,7 @@ func TestScriptSeesTheWholeView(t *testing.T) {
 	} {
 		source := "def decide(view):\n  return {'setting': 'hold', 'reason': str(" + expression + ")}\n"
 		constants := map[string]any{"x": 4, "y": "text", "z": true}
-		decision, _ := made(t, source, "constants", constants).Decide(view(), target(), policy.Memory{"seen_count": 4})
+		decision, _ := made(t, source, "constants", constants).Decide(view(), target(), map[string]float64{"seen_count": 4})
 		if decision.Reason != want {
 			t.Errorf("%s is %q, want %q", expression, decision.Reason, want)
 		}
@@ -104,24 +104,24 @@ func TestResults(t *testing.T) {
 		returned string
 		target   policy.Target
 		want     policy.Decision
-		memory   policy.Memory
+		memory   map[string]float64
 	}{
 		"dict": {
 			`{"setting": "rate_bytes_per_second=%d" % int(5e6), "start": True, "reason": "r", "inputs": {"a_bytes": 1}, "memory": {"n_count": 2.5}}`,
 			target(), policy.Decision{Verdict: policy.Change, Setting: rate, Start: true, Reason: "r", Inputs: map[string]float64{"a_bytes": 1}},
-			policy.Memory{"n_count": 2.5},
+			map[string]float64{"n_count": 2.5},
 		},
 		"struct": {
 			`struct(setting = "rate_bytes_per_second=5e6", reason = "r")`, leased,
-			policy.Decision{Verdict: policy.Keep, Setting: rate, Reason: "r"}, policy.Memory{},
+			policy.Decision{Verdict: policy.Keep, Setting: rate, Reason: "r"}, map[string]float64{},
 		},
-		"None": {`None`, leased, policy.Decision{Verdict: policy.Stop, Reason: "the script wants no lease"}, policy.Memory{}},
+		"None": {`None`, leased, policy.Decision{Verdict: policy.Stop, Reason: "the script wants no lease"}, map[string]float64{}},
 		"None without a lease": {
-			`None`, target(), policy.Decision{Verdict: policy.Keep, Reason: "the script wants no lease"}, policy.Memory{},
+			`None`, target(), policy.Decision{Verdict: policy.Keep, Reason: "the script wants no lease"}, map[string]float64{},
 		},
 		"no setting, but a memory": {
 			`{"setting": None, "reason": "quiet", "memory": {"x": 1}}`, target(),
-			policy.Decision{Verdict: policy.Keep, Reason: "quiet"}, policy.Memory{"x": 1},
+			policy.Decision{Verdict: policy.Keep, Reason: "quiet"}, map[string]float64{"x": 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestErrorsEndInStop(t *testing.T) {
 		"return decide(view)":                               "called recursively",
 		"fail('the reason')":                                "fail: the reason",
 	} {
-		memory := policy.Memory{"kept_count": 1}
+		memory := map[string]float64{"kept_count": 1}
 		decision, after := made(t, "def decide(view):\n    "+body+"\n").Decide(view(), target(), memory)
 		if decision.Verdict != policy.Stop || decision.Setting != nil || decision.Start || !strings.Contains(decision.Reason, want) {
 			t.Errorf("%s: got %s: %s", body, decision.Verdict, decision.Reason)
@@ -197,7 +197,7 @@ def decide(view):
     names = [name for name in view.target.figures] + [name for name in view.memory]
     return {"setting": "hold", "reason": " ".join(names)}
 `)
-	memory := policy.Memory{"q": 1, "p": 2, "s": 3, "r": 4}
+	memory := map[string]float64{"q": 1, "p": 2, "s": 3, "r": 4}
 	for range 50 {
 		if decision, _ := built.Decide(view(), target(), memory); decision.Reason != "a_bytes b_bytes p q r s" {
 			t.Fatalf("names come as %q", decision.Reason)

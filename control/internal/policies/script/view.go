@@ -12,7 +12,7 @@ import (
 	"sluice.dev/control/internal/store"
 )
 
-func (p *Policy) viewValue(view policy.View, target policy.Target, memory policy.Memory) starlark.Value {
+func (p *Policy) viewValue(view policy.View, target policy.Target, memory map[string]float64) starlark.Value {
 	return record(starlark.StringDict{
 		"now_seconds":             seconds(view.Now),
 		"wall_clock_unix_seconds": number(float64(view.WallClock.UnixNano()) / 1e9),

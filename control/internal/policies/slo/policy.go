@@ -41,29 +41,31 @@ type situation struct {
 
 // Decide implements policy.Policy.
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
-	next := pace.Copy(memory)
+	s := policy.CopyOf[state](memory)
 	if reason := p.unable(target); reason != "" {
-		pace.Forget(next)
-		return policy.StopFor(target, reason), next
+		s.pace.Forget()
+		return policy.StopFor(target, reason), s
 	}
-	if !pace.IsNews(next, view, target) {
-		return pace.Repeat(next, target), next
+	if !s.pace.IsNews(view, target) {
+		return s.pace.Repeat(target), s
 	}
-	s := load(next, target, view.Now.Seconds(), p.floor, p.ceiling)
-	seen := p.look(view, target, next, &s)
+	if !s.isBegun {
+		s.begin(target, view.Now.Seconds(), p.floor, p.ceiling)
+	}
+	seen := p.look(view, target, s)
 	if reason := seen.mustStop(); reason != "" {
-		pace.Forget(next)
-		return policy.StopFor(target, reason), s.save(next)
+		s.pace.Forget()
+		return policy.StopFor(target, reason), s
 	}
-	p.steer(&seen, &s)
-	rate, reason := p.rate(seen, s)
-	isStart := p.startsEarly(target, seen, &s)
+	p.steer(&seen, s)
+	rate, reason := p.rate(seen, *s)
+	isStart := p.startsEarly(target, seen, s)
 	if isStart {
 		reason = fmt.Sprintf("debt at %.0f %% of its limit: start; ", 100*seen.estimate.Share()) + reason
 	}
-	decision := pace.Order(next, target, rate, reason, p.inputs(seen, s))
+	decision := s.pace.Order(target, rate, reason, p.inputs(seen, *s))
 	decision.Start = isStart
-	return decision, s.save(next)
+	return decision, s
 }
 
 func (p *Policy) unable(target policy.Target) string {
@@ -73,13 +75,13 @@ func (p *Policy) unable(target policy.Target) string {
 	return pace.Unsupported(target, p.mayHold)
 }
 
-func (p *Policy) look(view policy.View, target policy.Target, next policy.Memory, s *state) situation {
+func (p *Policy) look(view policy.View, target policy.Target, s *state) situation {
 	seen := situation{
 		now:      view.Now.Seconds(),
-		estimate: p.bound.Observe(next, target, pace.Taken(view, target)),
+		estimate: p.bound.Observe(&s.debt, target, pace.Taken(view, target)),
 		tasks:    debt.Active(target),
 	}
-	seen.inForce, _ = pace.Ordered(next, target)
+	seen.inForce, _ = s.pace.Ordered(target)
 	before := s.loadEnd
 	seen.evidence = p.observe(view, target, s)
 	seen.isBurst = p.inBurst(seen.evidence, before, s)

@@ -185,10 +185,11 @@ func TestBurstIsSeenByItsLoad(t *testing.T) {
 	if got := rateOf(step(150)); got == 0 {
 		t.Error("held at 150 requests a second, which is within three standard deviations of 125")
 	}
-	if decision := step(400); rateOf(decision) != 0 || !strings.Contains(decision.Reason, "burst: 400 requests a second") {
+	decision := step(400)
+	if rateOf(decision) != 0 || !strings.Contains(decision.Reason, "burst: 400 requests a second") {
 		t.Errorf("not held in a burst: %s", decision.Reason)
 	}
-	before := l.memory["slo_rate_bytes_per_second"]
+	before := decision.Inputs["controlled_bytes_per_second"]
 	if got := rateOf(step(390)); got != 0 {
 		t.Errorf("the rate is %v MB/s in a burst", got)
 	}

@@ -1,6 +1,7 @@
 package slo
 
 import (
+	"sluice.dev/control/internal/policies/debt"
 	"sluice.dev/control/internal/policies/pace"
 	"sluice.dev/control/internal/policy"
 )
@@ -8,6 +9,10 @@ import (
 // state is what the policy remembers of a target. Times are seconds of the view's clock, never for what
 // has not happened.
 type state struct {
+	pace pace.Memory
+	debt debt.Memory
+	// isBegun says that what follows has been set.
+	isBegun bool
 	// rate is the controlled rate; it is kept through a hold.
 	rate   float64
 	isHeld bool
@@ -34,87 +39,21 @@ type state struct {
 	pendingCount, pendingP99, pendingStart float64
 }
 
-const (
-	// never lies before every time of a view's clock.
-	never = -1e18
+// never lies before every time of a view's clock.
+const never = -1e18
 
-	keyRate = "slo_rate_bytes_per_second"
-)
-
-// load reads a memory. Without one it goes on from the lease, else from the floor. A lease that is a hold
-// tells that there was a burst just now.
-func load(memory policy.Memory, target policy.Target, now, floor, ceiling float64) state {
-	s := state{
+// begin goes on from the lease, else from the floor. A lease that is a hold tells that there was a burst just now.
+func (s *state) begin(target policy.Target, now, floor, ceiling float64) {
+	*s = state{
+		isBegun: true, pace: s.pace, debt: s.debt,
 		changedAt: never, raisedOn: never, wroteAt: never, outsideSince: never, goodSince: never, lastBelieved: never,
 		loadMean: never, loadEnd: never, burstSince: never, burstLow: never, lastBurst: never, burstBefore: never, startedAt: never,
 		burstDebtFrom: never,
 		pendingStart:  never,
 	}
-	rate, isKnown := memory[keyRate]
-	if !isKnown {
-		ordered, isOrdered := pace.Ordered(memory, target)
-		if isOrdered && ordered == 0 {
-			s.isHeld, s.isArmed, s.lastBurst = true, true, now
-		}
-		s.rate = min(max(ordered, floor), ceiling)
-		return s
+	ordered, isOrdered := s.pace.Ordered(target)
+	if isOrdered && ordered == 0 {
+		s.isHeld, s.isArmed, s.lastBurst = true, true, now
 	}
-	s.rate = rate
-	for _, number := range s.numbers() {
-		*number.field = memory[number.name]
-	}
-	for _, each := range s.switches() {
-		*each.field = memory[each.name] != 0
-	}
-	return s
-}
-
-// save gives the memory for the next period.
-func (s *state) save(memory policy.Memory) policy.Memory {
-	memory[keyRate] = s.rate
-	for _, number := range s.numbers() {
-		memory[number.name] = *number.field
-	}
-	for _, each := range s.switches() {
-		memory[each.name] = 0
-		if *each.field {
-			memory[each.name] = 1
-		}
-	}
-	return memory
-}
-
-// named is a field of the state under its name in the memory.
-type named[T any] struct {
-	name  string
-	field *T
-}
-
-// numbers is no slice, as that would be made anew for each of ten thousand targets, twice a period.
-func (s *state) numbers() [19]named[float64] {
-	return [...]named[float64]{
-		{"slo_changed_at_seconds", &s.changedAt},
-		{"slo_raised_on_seconds", &s.raisedOn},
-		{"slo_wrote_at_seconds", &s.wroteAt},
-		{"slo_outside_since_seconds", &s.outsideSince},
-		{"slo_good_since_seconds", &s.goodSince},
-		{"slo_last_believed_seconds", &s.lastBelieved},
-		{"slo_load_mean_requests_per_second", &s.loadMean},
-		{"slo_load_end_seconds", &s.loadEnd},
-		{"slo_burst_since_seconds", &s.burstSince},
-		{"slo_burst_peak_requests_per_second", &s.burstPeak},
-		{"slo_burst_low_requests_per_second", &s.burstLow},
-		{"slo_last_burst_seconds", &s.lastBurst},
-		{"slo_burst_before_seconds", &s.burstBefore},
-		{"slo_burst_debt_from_bytes", &s.burstDebtFrom},
-		{"slo_burst_debt_bytes", &s.burstDebtBytes},
-		{"slo_started_at_seconds", &s.startedAt},
-		{"slo_pending_requests", &s.pendingCount},
-		{"slo_pending_p99_seconds", &s.pendingP99},
-		{"slo_pending_interval_start_seconds", &s.pendingStart},
-	}
-}
-
-func (s *state) switches() [2]named[bool] {
-	return [...]named[bool]{{"slo_is_held", &s.isHeld}, {"slo_is_armed", &s.isArmed}}
+	s.rate = min(max(ordered, floor), ceiling)
 }
