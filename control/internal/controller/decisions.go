@@ -6,8 +6,8 @@ import (
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 )
 
-// keptDecisions is some hours of a few targets, and three periods of ten thousand.
-const keptDecisions = 1 << 15
+// keptDecisions is an hour of a few targets, and more than a period of ten thousand.
+const keptDecisions = 1 << 14
 
 // decisionLog holds the last decisions. Readers come with the sequence that they have seen: one that is
 // too slow is told how many it has missed, and costs nothing. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 
 const (
 	// growthFactor is how much larger than what was last found in use the heap is when garbage is collected.
-	growthFactor = 1.3
+	growthFactor = 1.4
 	// leastHeapBytes is below what garbage is left to the Go runtime.
 	leastHeapBytes = 64 << 20
 

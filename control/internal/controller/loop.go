@@ -39,6 +39,7 @@ func (c *Controller) loop(ctx context.Context, tick tickFunc, reloads <-chan loa
 		}
 		startedAt := c.now()
 		c.period(ctx)
+		c.metrics.periodDone(c.now().Sub(startedAt))
 		afterPeriod()
 		c.skipMissed(ticks, c.now().Sub(startedAt))
 	}
@@ -47,7 +48,6 @@ func (c *Controller) loop(ctx context.Context, tick tickFunc, reloads <-chan loa
 // skipMissed leaves out the periods that ended while one was at work. Doing them late, one after the
 // other, would act on the same snapshots again.
 func (c *Controller) skipMissed(ticks <-chan time.Time, elapsed time.Duration) {
-	c.metrics.periodDone(elapsed)
 	missed := int(elapsed / c.config.Period())
 	if missed == 0 {
 		return

@@ -40,7 +40,7 @@ func newMetrics() *metrics {
 			Name: "sluice_controller_signal_queries_total", Help: "Queries of signals by policy, signal and result.",
 		}, []string{"policy", "signal", "result"}),
 		periodSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "sluice_controller_period_duration_seconds", Help: "Time that a period's work took.",
+			Name: "sluice_controller_period_duration_seconds", Help: "Time that reading, deciding and writing took in a period.",
 			Buckets: periodBuckets(),
 		}),
 		phaseSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
