@@ -38,24 +38,26 @@ func build(t *testing.T, version string) string {
 // upgrade is a cluster of two controllers while its programs are exchanged.
 type upgrade struct {
 	*cluster
+	etcd            *etcdserver.Server
 	active, standby *controller
 	guards          []*guard
+	// extra is what both controllers have in their configuration.
+	extra string
 }
 
 // newUpgrade makes a cluster that is at work: leases of a policy and of an operator on every node.
 func newUpgrade(t *testing.T, program string) *upgrade {
 	t.Helper()
-	server := etcdserver.Start(t)
-	u := &upgrade{cluster: newClusterOf(t, program, "n1", "n2")}
+	u := &upgrade{cluster: newClusterOf(t, program, "n1", "n2"), etcd: etcdserver.Start(t)}
 	// A lease is renewed when less of it is left than the session's time and some: that is how long a busy
 	// machine may take to exchange a controller. Both end their sessions when they are stopped.
-	extra := fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 10}}\n", server.Endpoint) +
+	u.extra = fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 10}}\n", u.etcd.Endpoint) +
 		"lease_time_to_live_seconds: 16"
-	u.active = u.startControllerOf(program, "c1", 5e6, extra)
+	u.active = u.startControllerOf(program, "c1", 5e6, u.extra)
 	for _, each := range u.nodes {
 		each.waitForLease(5e6)
 	}
-	u.standby = u.startControllerOf(program, "c2", 5e6, extra)
+	u.standby = u.startControllerOf(program, "c2", 5e6, u.extra)
 	u.waitForRoles()
 	u.orderAsOperator()
 	for _, each := range u.nodes {

@@ -61,6 +61,9 @@ func Require(t testing.TB, program, debianPackage string) string {
 	return path
 }
 
+// PID is the number of the process.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
 // Kill ends the process as a power cut would, and returns when it is gone.
 func (p *Process) Kill() {
 	p.signal(syscall.SIGKILL)

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"sluice.dev/control/tests/wallclock"
 )
 
 // HomeVariable names the environment variable with the folder of the build, which holds "bin".
@@ -202,6 +205,30 @@ func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	if err := s.end(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// JumpWallClock puts the clock of all processes of the server ahead of the machine's, or behind it, and checks that
+// the server tells the time so.
+func (s *Server) JumpWallClock(t testing.TB, by time.Duration) {
+	t.Helper()
+	postmaster := s.process.Process.Pid
+	// The postmaster comes first: what it forks from then on has its clock.
+	wallclock.Jump(t, postmaster, by)
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", postmaster, postmaster))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, child := range strings.Fields(string(children)) {
+		pid, err := strconv.Atoi(child)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wallclock.Jump(t, pid, by)
+	}
+	earliest := time.Now().Add(by)
+	if told := s.clock(t); told.Before(earliest.Truncate(time.Second)) || told.After(time.Now().Add(by)) {
+		t.Fatalf("the server's clock is at %v, not %v ahead", told, by)
 	}
 }
 

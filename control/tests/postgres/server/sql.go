@@ -62,6 +62,21 @@ func (s *Server) DirtyBuffers(t testing.TB) {
 		"INSERT INTO pages SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i")
 }
 
+// clock is the time that the server tells.
+func (s *Server) clock(t testing.TB) time.Time {
+	t.Helper()
+	connection, err := s.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close(context.Background())
+	var told time.Time
+	if err := connection.QueryRow(t.Context(), "SELECT clock_timestamp()").Scan(&told); err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
 func (s *Server) answers() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
