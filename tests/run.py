@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from step_counts import Counts, counts_of
+from step_failures import failures_of
 
 TOP = Path(__file__).resolve().parent.parent
 BOOTSTRAP_SECONDS = 210
@@ -77,6 +78,7 @@ class Outcome:
     result: str
     seconds: float
     counts: Counts
+    failures: tuple[str, ...] = ()
 
 
 def _step(source: Path, table: dict) -> Step:
@@ -216,7 +218,8 @@ class RunningStep:
             return Outcome(self.step, "passed", seconds, counts)
         print(*(line[:TAIL_COLUMNS] for line in output.splitlines()[-TAIL_LINES:]), sep="\n")
         print(f"--- {self.step.name} failed (exit code {exit_code}); all of its output: {self.log}")
-        return Outcome(self.step, "timed out" if self.timed_out else "failed", seconds, counts)
+        result = "timed out" if self.timed_out else "failed"
+        return Outcome(self.step, result, seconds, counts, tuple(failures_of(output)))
 
 
 def run_steps(steps: list[Step], suite: str, logs: Path, jobs: int = JOBS) -> list[Outcome]:
@@ -268,7 +271,7 @@ def _next(waiting: list[Step], running: list[Step], jobs: int) -> Step | None:
 
 
 def print_table(outcomes: list[Outcome], seconds: float) -> None:
-    """Prints a row per step, and last the summed counts alone on a line."""
+    """Prints a row per step, what failed, and last the summed counts alone on a line."""
     width = max(len(outcome.step.name) for outcome in outcomes)
     what = max(len(outcome.step.what) for outcome in outcomes)
     print(f"\n{'step':{width}}  {'what':{what}}  seconds  budget  tests  skipped  result")
@@ -280,6 +283,9 @@ def print_table(outcomes: list[Outcome], seconds: float) -> None:
             f"{step.budget_seconds:6d}  {counts.passed + counts.failed:5d}  "
             f"{counts.skipped:7d}  {outcome.result}{late}"
         )
+    for outcome in outcomes:
+        for name in outcome.failures:
+            print(f"{outcome.step.name}: failed: {name}")
     total = sum((outcome.counts for outcome in outcomes), Counts())
     print(f"total: {seconds:.0f} seconds")
     print(f"{total.passed} passed, {total.failed} failed")

@@ -212,6 +212,14 @@ def test_last_line_sums_the_counts(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 1 failed"
 
 
+def test_failed_tests_are_named_at_the_end(tmp_path, capsys):
+    failing = "echo '--- FAIL: TestA (0.0s)'; false"
+    outcomes = run_all(tmp_path, ("a", failing, 9, []), ("b", "true", 9, []))
+    capsys.readouterr()
+    run.print_table(list(outcomes.values()), 1.0)
+    assert capsys.readouterr().out.splitlines()[-3] == "a: failed: TestA"
+
+
 @pytest.mark.parametrize(
     ("steps", "message"),
     [

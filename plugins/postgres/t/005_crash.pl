@@ -62,13 +62,18 @@ sub crash
 	return;
 }
 
-# A load that runs until the server crashes or end_load is called.
+# A load that runs until the server crashes or end_load is called, and has begun.
 sub start_load
 {
 	my ($out, $err) = ('', '');
-	return IPC::Run::start(
+	my $before = transactions();
+	my $load = IPC::Run::start(
 		[ 'pgbench', '-n', '-c', '4', '-T', '600', '-d', $node->connstr('postgres') ],
 		'>', \$out, '2>', \$err);
+
+	$node->poll_query_until('postgres', "SELECT count(*) > $before FROM pgbench_history")
+	  or die "there is no load: $err";
+	return $load;
 }
 
 # Afterwards no session of the load is left that could still commit.
