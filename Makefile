@@ -72,7 +72,10 @@ format: bootstrap ## Rewrite all code in its formatter's style
 	gofmt -w control
 	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
+	set -e; for project in build/stores/*/distribution; do \
+	  mvn --batch-mode --quiet --file "$$project/pom.xml" spotless:apply; done
 	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
+	mvn --batch-mode --quiet --file build/stores/hbase/modules/pom.xml spotless:apply
 
 requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in
 	CUSTOM_COMPILE_COMMAND='make requirements' pip-compile --quiet --generate-hashes --allow-unsafe \

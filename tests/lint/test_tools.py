@@ -94,5 +94,10 @@ def test_protobuf(command):
     run(["buf", *command], TOP / "proto")
 
 
-def test_java_format():
-    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / "ycsb-bindings")
+@pytest.mark.parametrize(
+    "project",
+    [TOP / "ycsb-bindings", *sorted((TOP / "build" / "stores").glob("*/distribution"))],
+    ids=lambda path: str(path.relative_to(TOP)),
+)
+def test_java_format(project):
+    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], project)
