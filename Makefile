@@ -72,7 +72,8 @@ format: bootstrap ## Rewrite all code in its formatter's style
 	gofmt -w control
 	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
-	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
+	set -e; for project in ycsb-bindings/pom.xml plugins/*/pom.xml; do \
+	  mvn --batch-mode --quiet --file "$$project" spotless:apply; done
 
 requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in
 	CUSTOM_COMPILE_COMMAND='make requirements' pip-compile --quiet --generate-hashes --allow-unsafe \

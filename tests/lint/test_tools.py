@@ -95,4 +95,5 @@ def test_protobuf(command):
 
 
 def test_java_format():
-    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / "ycsb-bindings")
+    for project in [TOP / "ycsb-bindings/pom.xml", *TOP.glob("plugins/*/pom.xml")]:
+        run(["mvn", "--batch-mode", "--quiet", "spotless:check"], project.parent)
