@@ -73,6 +73,7 @@ format: bootstrap ## Rewrite all code in its formatter's style
 	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
 	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
+	mvn --batch-mode --quiet --file tests/hbase/faults/linked-list/pom.xml spotless:apply
 
 requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in
 	CUSTOM_COMPILE_COMMAND='make requirements' pip-compile --quiet --generate-hashes --allow-unsafe \

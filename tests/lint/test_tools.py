@@ -94,5 +94,6 @@ def test_protobuf(command):
     run(["buf", *command], TOP / "proto")
 
 
-def test_java_format():
-    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / "ycsb-bindings")
+@pytest.mark.parametrize("project", ["tests/hbase/faults/linked-list", "ycsb-bindings"])
+def test_java_format(project):
+    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / project)
