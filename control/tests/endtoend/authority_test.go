@@ -63,7 +63,7 @@ func (u *upgrade) whileLoading(running *process.Process, replace func()) {
 // requireRefused calls a controller with a certificate of an authority.
 func (u *upgrade) requireRefused(authority, trusted *securitytest.Authority) {
 	u.t.Helper()
-	files := authority.Files(u.t, security.RoleOperator, "mallory")
+	files := filesFor(u.t, authority, security.RoleOperator, "mallory")
 	// The server must be the one that refuses.
 	securitytest.Replace(u.t, files.CAFile, append(authority.PEM(), trusted.PEM()...))
 	client := u.clientOf(u.active, files)

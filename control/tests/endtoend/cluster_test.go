@@ -66,7 +66,7 @@ func newCluster(t *testing.T) *cluster {
 func newClusterOf(t *testing.T, program string, names ...string) *cluster {
 	t.Helper()
 	authority := securitytest.NewAuthority(t, clusterName)
-	c := &cluster{operator: authority.Files(t, security.RoleOperator, "ann")}
+	c := &cluster{operator: filesFor(t, authority, security.RoleOperator, "ann")}
 	for _, name := range names {
 		made := newNode(t, authority, name)
 		made.startAgentOf(program)
@@ -103,7 +103,7 @@ func (c *cluster) prepareController(name string, rate int, extra string) *contro
 	made := &controller{
 		name: name, address: process.FreeAddress(c.t), page: process.FreeAddress(c.t),
 		config: writeFile(c.t, "controller.yaml", ""),
-		files:  c.authority.Files(c.t, security.RoleController, name),
+		files:  filesFor(c.t, c.authority, security.RoleController, name),
 	}
 	c.configure(made, rate, extra)
 	return made

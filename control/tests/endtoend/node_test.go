@@ -35,6 +35,14 @@ type node struct {
 	driver *local.Driver
 }
 
+// filesFor gives a certificate that is still good on a machine whose clock is an hour off.
+func filesFor(t *testing.T, authority *securitytest.Authority, role security.Role, name string) security.Files {
+	t.Helper()
+	request := authority.RequestFor(role, name)
+	request.NotBefore, request.NotAfter = time.Now().Add(-12*time.Hour), time.Now().Add(12*time.Hour)
+	return authority.Write(t, t.TempDir(), request)
+}
+
 // newNode starts the store of a node, and no agent yet.
 func newNode(t *testing.T, authority *securitytest.Authority, name string) *node {
 	t.Helper()
@@ -46,7 +54,7 @@ func newNode(t *testing.T, authority *securitytest.Authority, name string) *node
 	t.Cleanup(func() { os.RemoveAll(sockets) })
 	n := &node{
 		t: t, authority: authority, name: name, sockets: sockets, agentAt: process.FreeAddress(t),
-		files: authority.Files(t, security.RoleAgent, name),
+		files: filesFor(t, authority, security.RoleAgent, name),
 	}
 	n.driver = n.open()
 	n.startStore()

@@ -57,7 +57,7 @@ func (a *Authority) PEM() []byte {
 type Request struct {
 	URIs     []string
 	DNSNames []string
-	// NotBefore and NotAfter are half a day ago and in half a day if they are zero.
+	// NotBefore and NotAfter are an hour ago and in an hour if they are zero.
 	NotBefore, NotAfter time.Time
 	// Usages are both client and server if there are none.
 	Usages []x509.ExtKeyUsage
@@ -76,8 +76,8 @@ func (a *Authority) Issue(t testing.TB, request Request) (certificatePEM, keyPEM
 	template := &x509.Certificate{
 		SerialNumber: newSerial(t),
 		Subject:      pkix.Name{CommonName: "test"},
-		NotBefore:    orElse(request.NotBefore, time.Now().Add(-12*time.Hour)),
-		NotAfter:     orElse(request.NotAfter, time.Now().Add(12*time.Hour)),
+		NotBefore:    orElse(request.NotBefore, time.Now().Add(-time.Hour)),
+		NotAfter:     orElse(request.NotAfter, time.Now().Add(time.Hour)),
 		DNSNames:     request.DNSNames,
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  request.Usages,
