@@ -16,7 +16,7 @@ _SUREFIRE = re.compile(
 # Of `go test -v`: those at the start of a line are tests, others parts of one.
 _GO = re.compile(r"^--- (PASS|FAIL|SKIP): ", re.M)
 _PLAIN = re.compile(r"^(\d+) passed, (\d+) failed$", re.M)
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _plain(output: str) -> Counts:
 
 def counts_of(output: str, failed: bool) -> Counts:
     """Tests that a step's output reports; a step without such lines is itself one test."""
-    text = _ANSI.sub("", output)
+    text = ANSI.sub("", output)
     total = Counts()
     for parse in (_pytest, _prove, _regress, _surefire, _go, _plain):
         total += parse(text)

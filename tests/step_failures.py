@@ -2,7 +2,8 @@
 
 import re
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+from step_counts import ANSI
+
 _PATTERNS = (
     # pytest's summary
     re.compile(r"^(?:FAILED|ERROR) (\S.*)"),
@@ -20,7 +21,7 @@ _PATTERNS = (
 def failures_of(output: str, most: int = 5, columns: int = 200) -> list[str]:
     """The first failed tests that a step's output names, without repetition."""
     found: dict[str, None] = {}
-    for line in _ANSI.sub("", output).splitlines():
+    for line in ANSI.sub("", output).splitlines():
         for pattern in _PATTERNS:
             if match := pattern.search(line):
                 found[match[1][:columns]] = None
