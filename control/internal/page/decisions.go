@@ -9,7 +9,7 @@ import (
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 )
 
-// maxDecisions bounds memory to about 20 MB.
+// maxDecisions bounds memory to some 20 MB: a decision with six inputs takes 0.8 kB.
 const maxDecisions = 20_000
 
 // made is a decision that brought something new, and when the page learned of it.
