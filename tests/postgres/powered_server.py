@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster import Cluster, own, staged_prefix, wait_until
+from cluster import Cluster, own, staged_prefix
+from sluice_evaluation.bench.waiting import wait_until
 
 CLIENTS = 4
 SCALE = 2

@@ -9,7 +9,7 @@ import os
 
 import durability
 import pytest
-from cluster import wait_until
+from sluice_evaluation.bench.waiting import wait_until
 
 LEASE = "'test', '10 min'"
 DIRTY_BUFFERS = "INSERT INTO pages SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) i"

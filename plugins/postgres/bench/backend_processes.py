@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cluster import Cluster, wait_until
+from cluster import Cluster
+from sluice_evaluation.bench.waiting import wait_until
 
 # Those that a server starts last, when clients can connect already.
 STARTED_LAST = {"background writer", "checkpointer", "walwriter"}

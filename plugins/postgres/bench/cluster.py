@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
+from sluice_evaluation.bench import staged
+from sluice_evaluation.bench.command_line import Store
+from sluice_evaluation.bench.waiting import wait_until
 
 SERVER_USER = "nobody"  # PostgreSQL does not run as root
-TIMEOUT_SECONDS = 180.0
+STORE = Store("postgres", "PostgreSQL", "17.11")
 
 BASE_SETTINGS = {
     "listen_addresses": "",
@@ -33,24 +34,7 @@ SLUICE_SETTINGS = {"shared_preload_libraries": "sluice"}
 
 def staged_prefix(version: str, variant: str, testing: bool = False) -> Path:
     """Folder of the staged build; tells to compile when there is none."""
-    build = [f"postgres/{version}", "--variant", variant, *(["--testing"] if testing else [])]
-    command = ["sluice-dist", "show", *build, "-o", "json"]
-    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    prefix = Path(shown["staged_prefix"])
-    if not (prefix / "bin/postgres").exists():
-        raise SystemExit(
-            f"{prefix} holds no server: run `sluice-dist compile {' '.join(build)}` first"
-        )
-    return prefix
-
-
-def wait_until(condition, what: str, interval_seconds: float = 0.01) -> None:
-    """Poll a condition until it holds; TimeoutError says what did not happen."""
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {TIMEOUT_SECONDS:.0f} s in vain: {what}")
-        time.sleep(interval_seconds)
+    return staged.staged_prefix(STORE.name, version, variant, "bin/postgres", testing)
 
 
 class Cluster:

@@ -21,8 +21,9 @@ from pathlib import Path
 
 import pgbench
 from backend_processes import auxiliary_processes, wait_for_backends
-from cluster import Cluster, own, temporary_cluster, wait_until
-from pinning import pinned, processors, yielding
+from cluster import Cluster, own, temporary_cluster
+from sluice_evaluation.bench.pinning import pinned, processors, yielding
+from sluice_evaluation.bench.waiting import wait_until
 
 SHORT, LONG = 500, 2500  # transactions
 SETTINGS = {

@@ -13,13 +13,14 @@ import time
 import psycopg
 from cluster import (
     SLUICE_SETTINGS,
+    STORE,
     dirty_buffers,
     progress,
     staged_prefix,
     temporary_cluster,
-    wait_until,
 )
-from command_line import measurement_parser, report
+from sluice_evaluation.bench.command_line import measurement_parser, report
+from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure
 
 OWNER = "bench"
@@ -92,7 +93,7 @@ def measure(session: psycopg.Connection, rounds: int) -> list[Figure]:
 
 def main() -> None:
     """Command line."""
-    parser = measurement_parser(__doc__)
+    parser = measurement_parser(STORE, __doc__)
     parser.add_argument("--rounds", type=int, default=20, help="(default: %(default)s)")
     args = parser.parse_args()
     prefix = staged_prefix(args.version, "patched")

@@ -19,9 +19,9 @@ from dataclasses import asdict
 
 import instructions
 import throughput
-from cluster import SLUICE_SETTINGS, staged_prefix
-from command_line import at_least, measurement_parser, report
-from ratios import distance_from_one, ratio_figure
+from cluster import SLUICE_SETTINGS, STORE, staged_prefix
+from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.ratios import near_one, ratio_figure, shown_difference
 from sluice_evaluation.measurements import Figure
 
 ARMS = {
@@ -41,21 +41,6 @@ QUANTITIES = {
     "transactions_per_second": ("throughput", "1"),
     "processor_seconds_per_transaction": ("processor time a transaction", "s"),
 }
-
-
-def near_one(bound: float | None) -> dict[str, float] | None:
-    """What is expected of a ratio that may differ from 1 by so much."""
-    return {"min": 1 - bound, "max": 1 + bound} if bound else None
-
-
-def shown_difference(figure: Figure) -> Figure:
-    """Whether anything is shown at all: how far the interval is from 1."""
-    return Figure(
-        f"{figure.quantity}: from 1 to the interval",
-        "1",
-        distance_from_one(figure),
-        expected={"max": 0.0},
-    )
 
 
 def measure_throughput(
@@ -101,7 +86,7 @@ def measure_instructions(version: str, repetitions: int) -> Iterator[Figure]:
 
 def main() -> None:
     """Command line."""
-    parser = measurement_parser(__doc__)
+    parser = measurement_parser(STORE, __doc__)
     parser.add_argument("--rounds", type=at_least(2), default=25, help="(default: %(default)s)")
     parser.add_argument(
         "--seconds",

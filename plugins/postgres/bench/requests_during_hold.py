@@ -18,15 +18,16 @@ from pathlib import Path
 import psycopg
 from cluster import (
     SLUICE_SETTINGS,
+    STORE,
     Cluster,
     dirty_buffers,
     progress,
     staged_prefix,
     temporary_cluster,
-    wait_until,
 )
-from command_line import at_least, measurement_parser, report
-from ratios import ratio_figure
+from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.ratios import ratio_figure
+from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure
 
 OWNER = "bench"
@@ -183,7 +184,7 @@ def measure(without: Cluster, held: Cluster, rounds: int) -> Iterator[Figure]:
 
 def main() -> None:
     """Command line."""
-    parser = measurement_parser(__doc__)
+    parser = measurement_parser(STORE, __doc__)
     parser.add_argument("--rounds", type=at_least(2), default=5, help="(default: %(default)s)")
     args = parser.parse_args()
     prefix = staged_prefix(args.version, "patched")

@@ -1,4 +1,4 @@
-"""Command line that the measurements share: the version to measure, and text, JSON or a record."""
+"""Command line that measurements share: the version to measure, and text, JSON or a record."""
 
 from __future__ import annotations
 
@@ -9,19 +9,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sluice_evaluation import measurements, records
 from sluice_evaluation.measurements import Figure
 from sluice_evaluation.probes.fingerprint import fingerprint
 
-TOP = Path(__file__).parents[3]
+
+@dataclass(frozen=True)
+class Store:
+    """The store that is measured: its folder's name, its own name, the version unless told."""
+
+    name: str
+    title: str
+    default_version: str
 
 
-def measurement_parser(description: str | None) -> argparse.ArgumentParser:
+def measurement_parser(store: Store, description: str | None) -> argparse.ArgumentParser:
     """A parser with the options of all measurements, to which a measurement adds its own."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--version", default="17.11", help="of PostgreSQL (default: %(default)s)")
+    parser.add_argument(
+        "--version",
+        default=store.default_version,
+        help=f"of {store.title} (default: %(default)s)",
+    )
     parser.add_argument(
         "-o", "--output", choices=["text", "json"], default="text", help="(default: %(default)s)"
     )
@@ -34,7 +46,7 @@ def measurement_parser(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument(
         "--strict", action="store_true", help="exit with 1 when a figure misses its bound"
     )
-    parser.set_defaults(started_at=records.utc(time.time()))
+    parser.set_defaults(store=store, started_at=records.utc(time.time()))
     return parser
 
 
@@ -58,7 +70,7 @@ def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Fi
     if args.output == "json":
         print(json.dumps(document, indent=2))
     else:
-        print(f"{title}, PostgreSQL {args.version}")
+        print(f"{title}, {args.store.title} {args.version}")
         _print_table(figures)
     if args.record:
         print(measurements.write(args.record, document), file=sys.stderr)
@@ -79,7 +91,7 @@ def _document(
 ) -> dict[str, object]:
     return {
         "schema_version": 1,
-        "store": "postgres",
+        "store": args.store.name,
         "version": args.version,
         "name": name,
         "title": title,
@@ -87,18 +99,19 @@ def _document(
         "started_at": args.started_at,
         "ended_at": records.utc(time.time()),
         "environment": fingerprint(),
-        "software": {"labels": _labels(args.version)},
+        "software": {"labels": _labels(args.store.name, args.version)},
         "figures": measurements.figures_document(figures),
     }
 
 
 def _command() -> str:
     """This command, from the top of the checkout."""
-    program = Path(sys.argv[0]).resolve().relative_to(TOP)
-    return shlex.join(["python", str(program), *sys.argv[1:]])
+    program = Path(sys.argv[0]).resolve()
+    top = next(folder for folder in program.parents if (folder / "plugins").is_dir())
+    return shlex.join(["python", str(program.relative_to(top)), *sys.argv[1:]])
 
 
-def _labels(version: str) -> dict[str, str]:
-    command = ["sluice-dist", "show", f"postgres/{version}", "-o", "json"]
+def _labels(store: str, version: str) -> dict[str, str]:
+    command = ["sluice-dist", "show", f"{store}/{version}", "-o", "json"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(shown.stdout)["labels"]

@@ -25,3 +25,18 @@ def distance_from_one(figure: Figure) -> float:
     if figure.low is None or figure.high is None:
         raise ValueError(f"{figure.quantity}: there is no interval")
     return max(0.0, figure.low - 1, 1 - figure.high)
+
+
+def near_one(bound: float | None) -> dict[str, float] | None:
+    """What is expected of a ratio that may differ from 1 by so much."""
+    return {"min": 1 - bound, "max": 1 + bound} if bound else None
+
+
+def shown_difference(figure: Figure) -> Figure:
+    """Whether anything is shown at all: how far the interval is from 1."""
+    return Figure(
+        f"{figure.quantity}: from 1 to the interval",
+        "1",
+        distance_from_one(figure),
+        expected={"max": 0.0},
+    )

@@ -1,0 +1,1 @@
+"""What the programs in plugins/STORE/bench share: their command line, waiting, turns, ratios."""

@@ -1,0 +1,117 @@
+"""What programs of plugins/STORE/bench share: waiting, turns, ratios, their command line."""
+
+import argparse
+import json
+import math
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from sluice_evaluation.bench import command_line, turns
+from sluice_evaluation.bench.command_line import Store, at_least, measurement_parser, report
+from sluice_evaluation.bench.ratios import near_one, ratio_figure, shown_difference
+from sluice_evaluation.bench.turns import TurnTaker, lasting_seconds, take_turns
+from sluice_evaluation.bench.waiting import wait_until
+from sluice_evaluation.measurements import Figure
+
+STORE = Store("hbase", "HBase", "2.6.4-hadoop3")
+
+
+class Signals:
+    """A process that notes the signals it gets."""
+
+    def __init__(self):
+        self.got = []
+
+    def send_signal(self, number):
+        self.got.append(number)
+
+
+def test_waiting_ends_with_the_condition_or_tells_what_did_not_happen():
+    answers = iter([False, False, True])
+    wait_until(lambda: next(answers), "the third answer", interval_seconds=0)
+    with pytest.raises(TimeoutError, match="in vain: pigs that fly"):
+        wait_until(lambda: False, "pigs that fly", interval_seconds=0, timeout_seconds=0)
+
+
+def test_each_gets_its_turns_and_stands_still_between_them(monkeypatch):
+    monkeypatch.setattr(turns, "TURN_SECONDS", 0.001)
+    processes = {name: Signals() for name in "abc"}
+    takers = {name: TurnTaker(process, 60) for name, process in processes.items()}
+    for taker in takers.values():
+        taker.connected(has_worked=False)
+        assert taker.active_seconds == 0
+    take_turns(takers, 0.005, random.Random(1))
+    turn = [signal.SIGCONT, signal.SIGSTOP]
+    assert [process.got for process in processes.values()] == [[signal.SIGSTOP, *turn * 5]] * 3
+    assert all(0.005 <= taker.active_seconds < 60 for taker in takers.values())
+
+
+def test_turns_end_before_the_client_does():
+    taker = TurnTaker(Signals(), turns.SLACK_SECONDS / 4)
+    taker.connected(has_worked=True)
+    assert taker.active_seconds > 0
+    with pytest.raises(SystemExit, match="idle machine"):
+        taker.take_turn()
+
+
+def test_a_client_lasts_for_the_turns_of_all():
+    assert lasting_seconds(10, 3) >= 30 + turns.SLACK_SECONDS
+
+
+def test_bounds_near_one():
+    assert near_one(0.01) == {"min": 0.99, "max": 1.01}
+    assert near_one(None) is None
+
+
+def test_a_difference_is_shown_when_the_interval_is_beside_one():
+    assert shown_difference(Figure("q", "1", 1.0, 0.98, 1.02)).value == 0
+    assert shown_difference(Figure("q", "1", 1.2, 1.1, 1.3)).value == pytest.approx(0.1)
+
+
+def test_a_ratio_of_pairs_has_an_interval():
+    figure = ratio_figure("q", [2.0, 4.1, 6.0, 8.1], [1.0, 2.0, 3.0, 4.0], near_one(0.5))
+    assert figure.low < 2 < figure.high
+    assert figure.status == "missed"
+
+
+def test_whole_numbers_below_the_least_are_refused():
+    assert at_least(2)("2") == 2
+    with pytest.raises(argparse.ArgumentTypeError, match="at least 2"):
+        at_least(2)("1")
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """A program of a checkout, whose labels are known."""
+    path = tmp_path / "plugins/hbase/bench/measure.py"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(sys, "argv", [str(path), "--strict"])
+    monkeypatch.setattr(
+        command_line, "_labels", lambda store, version: {"of": f"{store}/{version}"}
+    )
+    return path
+
+
+def arguments(*words: str) -> argparse.Namespace:
+    return measurement_parser(STORE, "Measures.").parse_args(words)
+
+
+def test_figures_are_kept_with_command_store_and_labels(program, tmp_path, capsys):
+    args = arguments("--record", str(tmp_path / "results"), "-o", "json")
+    report(args, "measure", "Measured", [Figure("q", "1", math.pi)])
+    printed = json.loads(capsys.readouterr().out)
+    (kept,) = (tmp_path / "results/measurements/hbase-2.6.4-hadoop3/measure").iterdir()
+    assert json.loads(Path(kept).read_text()) == printed
+    assert printed["command"] == "python plugins/hbase/bench/measure.py --strict"
+    assert printed["software"]["labels"] == {"of": "hbase/2.6.4-hadoop3"}
+
+
+def test_text_names_the_store_and_strict_tells_what_is_missed(program, capsys):
+    figures = [Figure("slow", "s", 0.3, expected={"max": 0.2}), Figure("quick", "s", 0.1)]
+    report(arguments(), "measure", "Measured", figures)
+    assert "Measured, HBase 2.6.4-hadoop3\n" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="out of bounds: slow"):
+        report(arguments("--strict"), "measure", "Measured", figures)
