@@ -33,8 +33,12 @@ type audit struct {
 type orderRequest interface {
 	GetRef() *sluicev1.StoreRef
 	GetKind() sluicev1.Kind
-	GetScope() string
 	GetOwner() string
+}
+
+// scopedRequest is what those have in common that are for a part of a store.
+type scopedRequest interface {
+	GetScope() string
 }
 
 // leaseRequest is what those have in common that can give a lease.
@@ -104,8 +108,16 @@ func orderAttributes(order orderRequest) []slog.Attr {
 		slog.String("store", bounded(order.GetRef().GetStore())),
 		slog.String("instance", bounded(order.GetRef().GetInstance())),
 		slog.String("kind", order.GetKind().String()),
-		slog.String("scope", bounded(order.GetScope())),
 		slog.String("owner", bounded(order.GetOwner())),
+	}
+	if scoped, isScoped := order.(scopedRequest); isScoped {
+		attributes = append(attributes, slog.String("scope", bounded(scoped.GetScope())))
+	}
+	switch request := order.(type) {
+	case *sluicev1.StartTaskRequest:
+		attributes = append(attributes, slog.String("variant", bounded(request.GetVariant())))
+	case *sluicev1.AbortTaskRequest:
+		attributes = append(attributes, slog.String("task", bounded(request.GetTaskId())))
 	}
 	lease, givesLease := order.(leaseRequest)
 	if !givesLease {

@@ -96,26 +96,6 @@ func TestOwnersCompete(t *testing.T) {
 	eventually(t, "a snapshot without leases", func() bool { return len(snapshotOf(t, client, "a").GetLeases()) == 0 })
 }
 
-func TestTaskIsStarted(t *testing.T) {
-	n := newNode(t)
-	n.startStore("a")
-	n.start()
-	client := n.controller(1)
-	request := hold("a", "operator/b", time.Minute)
-	start := &sluicev1.StartTaskRequest{
-		Ref: request.GetRef(), Kind: request.GetKind(), Scope: "orders", Setting: request.GetSetting(),
-		Owner: request.GetOwner(), TimeToLive: request.GetTimeToLive(),
-	}
-	if _, err := client.StartTask(t.Context(), start); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the task and its lease", func() bool {
-		now := snapshotOf(t, client, "a")
-		return len(now.GetLeases()) == 1 && len(now.GetTasks()) == 1 &&
-			now.GetTasks()[0].GetState() == sluicev1.State_STATE_HELD
-	})
-}
-
 func TestRolesThatMayNotOrder(t *testing.T) {
 	n := newNode(t)
 	n.startStore("a")
@@ -129,7 +109,10 @@ func TestRolesThatMayNotOrder(t *testing.T) {
 		_, startErr := client.StartTask(t.Context(), &sluicev1.StartTaskRequest{
 			Ref: request.GetRef(), Kind: request.GetKind(), Owner: "policy/a", TimeToLive: request.GetTimeToLive(),
 		})
-		for _, err := range []error{setErr, clearErr, startErr} {
+		_, abortErr := client.AbortTask(t.Context(), &sluicev1.AbortTaskRequest{
+			Ref: request.GetRef(), Kind: request.GetKind(), Owner: "policy/a", TaskId: "compaction-1",
+		})
+		for _, err := range []error{setErr, clearErr, startErr, abortErr} {
 			if store.CodeOf(err) != store.CodeForbidden {
 				t.Errorf("%s: error %v, want forbidden", role, err)
 			}
@@ -154,7 +137,10 @@ func TestOperatorsMayNotOrderInTheNameOfAPolicy(t *testing.T) {
 	}
 	_, setErr := operator.SetLease(t.Context(), forged)
 	_, startErr := operator.StartTask(t.Context(), start)
-	for _, err := range []error{setErr, startErr} {
+	_, abortErr := operator.AbortTask(t.Context(), &sluicev1.AbortTaskRequest{
+		Ref: forged.GetRef(), Kind: forged.GetKind(), Owner: "policy/a", TaskId: "compaction-1",
+	})
+	for _, err := range []error{setErr, startErr, abortErr} {
 		if store.CodeOf(err) != store.CodeForbidden || !strings.Contains(err.Error(), "operator/ann") {
 			t.Errorf("error %v, want forbidden, and the owner to take instead", err)
 		}

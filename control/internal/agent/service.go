@@ -151,6 +151,27 @@ func (s *service) startTask(
 	return &sluicev1.StartTaskResponse{}, nil
 }
 
+// AbortTask tells a background task to end.
+func (s *service) AbortTask(ctx context.Context, request *sluicev1.AbortTaskRequest) (*sluicev1.AbortTaskResponse, error) {
+	ref, abortion, err := wire.DecodeAbortTask(s.node, request)
+	if err != nil {
+		return nil, err
+	}
+	if err := security.CheckOwner(ctx, abortion.Owner); err != nil {
+		return nil, err
+	}
+	instance, err := s.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestOrder)
+	defer cancel()
+	if err := instance.Abort(ctx, abortion); err != nil {
+		return nil, err
+	}
+	return &sluicev1.AbortTaskResponse{}, nil
+}
+
 func (s *service) find(ref policy.Ref) (*stores.Instance, error) {
 	return s.registry.Find(stores.Ref{Store: ref.Store, Instance: ref.Instance})
 }

@@ -140,6 +140,40 @@ func (s *session) completeOrder(
 	return words, directive
 }
 
+// completeVariants completes --variant with what the target and kind of the command line offer.
+func (s *session) completeVariants(
+	command *cobra.Command, arguments []string, _ string,
+) ([]string, cobra.ShellCompDirective) {
+	if len(arguments) < 2 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.fromState(command, func(state *sluicev1.GetClusterResponse) []string {
+		offered, _ := offeredVariants(listing.Instances(state, listing.Filter{}), arguments[0], store.Kind(arguments[1]))
+		return offered
+	})
+}
+
+// completeAbortion completes TARGET KIND TASK with the tasks that there are.
+func (s *session) completeAbortion(
+	command *cobra.Command, arguments []string, typed string,
+) ([]string, cobra.ShellCompDirective) {
+	if len(arguments) < 2 {
+		return s.completeOrder(command, arguments, typed)
+	}
+	if len(arguments) > 2 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.fromState(command, func(state *sluicev1.GetClusterResponse) []string {
+		var words []string
+		for _, task := range listing.Tasks(state, listing.Filter{Kind: arguments[1]}) {
+			if task.Target() == arguments[0] {
+				words = append(words, task.Part.GetId())
+			}
+		}
+		return words
+	})
+}
+
 // completeSelection completes TARGET [KIND].
 func (s *session) completeSelection(
 	command *cobra.Command, arguments []string, typed string,

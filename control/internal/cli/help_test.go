@@ -111,6 +111,8 @@ func TestManPages(t *testing.T) {
 	for name, want := range map[string]string{
 		"sluice.1":                 `"SLUICE" "1" "Sep 2001"`,
 		"sluice-set.1":             "rate_bytes_per_second=6MB     write at most so much in a second",
+		"sluice-start.1":           "for what sort of task to start, such as minor or major",
+		"sluice-abort.1":           "sluice abort db3/hbase/regionserver compaction compaction-17",
 		"sluice-policy-show.1":     "sluice policy show nightly",
 		"sluice-agent.1":           "sluice agent --config",
 		"sluice-policy-simulate.1": "sluice policy simulate controller.yml nightly --load steady",
@@ -145,9 +147,9 @@ func TestMarkdownLinksLeadToTheCommands(t *testing.T) {
 func TestVersion(t *testing.T) {
 	w := newWorld(t)
 	for command, want := range map[string]string{
-		"version":         "sluice 1.2.3, protocol 1.2, go",
-		"version -o json": "\"version\": \"1.2.3\",\n  \"protocol_version\": \"1.2\"",
-		"version -o yaml": "version: 1.2.3\nprotocol_version: \"1.2\"\n",
+		"version":         "sluice 1.2.3, protocol 1.3, go",
+		"version -o json": "\"version\": \"1.2.3\",\n  \"protocol_version\": \"1.3\"",
+		"version -o yaml": "version: 1.2.3\nprotocol_version: \"1.3\"\n",
 	} {
 		if got := w.run(t, strings.Fields(command)...); got.code != exitOK || !strings.Contains(got.stdout, want) {
 			t.Errorf("%s: exit code %d, output %q", command, got.code, got.stdout)

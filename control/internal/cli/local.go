@@ -32,7 +32,7 @@ func newLocal(environment Environment) *cobra.Command {
 const localCheckLong = `Check that a plug-in keeps the contract of the local protocol. A line is written for each check, in the
 form of TAP, and a summary at the end; the exit code is 1 if a check failed.
 
-The checks give orders: the mildest that the plug-in offers, for a minute at most. They start a task
+The checks give orders: the mildest that the plug-in offers, for a minute at most. They start tasks
 if the plug-in can, and end what they gave. Run them against a store that nobody depends on.`
 
 func newLocalCheck(environment Environment) *cobra.Command {

@@ -13,7 +13,10 @@ import (
 	"sluice.dev/control/internal/store"
 )
 
-var postgres = &sluicev1.StoreRef{Store: "postgres", Instance: "main"}
+var (
+	postgres     = &sluicev1.StoreRef{Store: "postgres", Instance: "main"}
+	regionServer = &sluicev1.StoreRef{Store: "hbase", Instance: "regionserver"}
+)
 
 func rate(number float64) *sluicev1.Setting {
 	return &sluicev1.Setting{Name: "rate_bytes_per_second", Value: &sluicev1.Setting_Number{Number: number}}
@@ -35,6 +38,13 @@ func TestOrdersThatAreSent(t *testing.T) {
 	}
 	paced := proto.CloneOf(start)
 	paced.Setting, paced.TimeToLive = rate(2e7), durationpb.New(time.Minute)
+	major := &sluicev1.StartTaskRequest{
+		Ref: regionServer, Kind: sluicev1.Kind_KIND_COMPACTION, Scope: "orders/cf", Owner: "operator/ann",
+		TimeToLive: durationpb.New(30 * time.Second), Variant: "major",
+	}
+	abort := &sluicev1.AbortTaskRequest{
+		Ref: regionServer, Kind: sluicev1.Kind_KIND_COMPACTION, TaskId: "compaction-17", Owner: "operator/night",
+	}
 	clear := &sluicev1.ClearLeasesRequest{Ref: postgres, Owner: "operator/ann"}
 	clearKind := &sluicev1.ClearLeasesRequest{
 		Ref: postgres, Owner: "policy/nightly", Kind: sluicev1.Kind_KIND_CHECKPOINT, Scope: "a",
@@ -64,6 +74,16 @@ func TestOrdersThatAreSent(t *testing.T) {
 			"start db1/postgres/main checkpoint rate_bytes_per_second=20MB/s --for 1m",
 			&sluicev1.RelayStartTaskRequest{Node: "db1", Request: paced}, paced,
 			"db1/postgres/main checkpoint: asked to start, rate_bytes_per_second=20MB/s for 1m0s, owner operator/ann\n",
+		},
+		{
+			"start db1/hbase/regionserver compaction --scope orders/cf --variant major",
+			&sluicev1.RelayStartTaskRequest{Node: "db1", Request: major}, major,
+			"db1/hbase/regionserver compaction of orders/cf: asked to start, variant major\n",
+		},
+		{
+			"abort db1/hbase/regionserver compaction compaction-17 --owner operator/night",
+			&sluicev1.RelayAbortTaskRequest{Node: "db1", Request: abort}, abort,
+			"db1/hbase/regionserver compaction compaction-17: asked to end\n",
 		},
 		{
 			"clear db1/postgres/main",
@@ -101,6 +121,46 @@ func expectOrder(t *testing.T, orders *clitest.Orders, want proto.Message) {
 	taken := orders.Taken()
 	if len(taken) != 1 || !proto.Equal(taken[0], want) {
 		t.Errorf("orders are %v, want %v", taken, want)
+	}
+}
+
+// A variant that is not offered is not sent: an agent of an older release would take no notice of it.
+func TestVariantsThatAreNotOfferedAreNotSent(t *testing.T) {
+	for command, want := range map[string]string{
+		"start db1/hbase/regionserver compaction --variant huge":  "It offers: minor, major",
+		"start db1/hbase/regionserver flush --variant major":      "offers no variants of flush",
+		"start db1/postgres/main checkpoint --variant major":      "offers no variants of checkpoint",
+		"start db2/postgres/main checkpoint --variant major":      "nothing is known of what db2/postgres/main can start",
+		"start db9/hbase/regionserver compaction --variant major": "nothing is known of what db9/hbase/regionserver can start",
+	} {
+		w := newWorld(t)
+		got := w.run(t, strings.Fields(command)...)
+		if got.code != exitFailure || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit code %d, error %q, without %q", command, got.code, got.stderr, want)
+		}
+		if taken := w.controller.Taken(); len(taken) > 0 {
+			t.Errorf("%s: sent %v", command, taken)
+		}
+	}
+}
+
+func TestTasksAsDocuments(t *testing.T) {
+	for command, want := range map[string]string{
+		"start db1/hbase/regionserver compaction --variant minor --scope orders -o json": `{
+  "target": "db1/hbase/regionserver",
+  "kind": "compaction",
+  "scope": "orders",
+  "variant": "minor"
+}
+`,
+		"abort db1/hbase/regionserver compaction compaction-17 -o yaml": `target: db1/hbase/regionserver
+kind: compaction
+task: compaction-17
+`,
+	} {
+		if got := newWorld(t).run(t, strings.Fields(command)...); got.code != exitOK || got.stdout != want {
+			t.Errorf("%s: exit code %d, output %q; error %q", command, got.code, got.stdout, got.stderr)
+		}
 	}
 }
 

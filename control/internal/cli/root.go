@@ -49,7 +49,8 @@ func newRoot(environment Environment) *cobra.Command {
 		&cobra.Group{ID: groupSetUp, Title: "Set up and check:"},
 	)
 	addTo(root, groupSee, newGet(environment), newWatch(environment), newTop(environment))
-	addTo(root, groupOrder, newSet(environment), newClear(environment), newStart(environment), newPolicy(environment))
+	addTo(root, groupOrder, newSet(environment), newClear(environment), newStart(environment),
+		newAbort(environment), newPolicy(environment))
 	addTo(root, groupRun, newAgent(environment), newController(environment))
 	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCompletion(environment),
 		newVersion(environment), newDocs(environment))

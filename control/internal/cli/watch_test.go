@@ -72,7 +72,7 @@ func TestWatchTasks(t *testing.T) {
 func TestEachWatchedLineIsAnObject(t *testing.T) {
 	w := newWorld(t)
 	watching := w.start(t, "watch", "tasks", "-o", "json")
-	await(t, "no task has come", func() bool { return strings.Count(watching.stdout.String(), "\n") == 3 })
+	await(t, "no task has come", func() bool { return strings.Count(watching.stdout.String(), "\n") == 6 })
 	for line := range strings.Lines(watching.interrupt(t).stdout) {
 		var event struct{ Event, Node, Store, Instance string }
 		if err := json.Unmarshal([]byte(line), &event); err != nil || event.Event != "new" || event.Node != "db1" {

@@ -74,6 +74,8 @@ func relayed(request any) (node string, order any) {
 		return request.GetNode(), request.GetRequest()
 	case *sluicev1.RelayStartTaskRequest:
 		return request.GetNode(), request.GetRequest()
+	case *sluicev1.RelayAbortTaskRequest:
+		return request.GetNode(), request.GetRequest()
 	}
 	return "", nil
 }
@@ -81,7 +83,7 @@ func relayed(request any) (node string, order any) {
 func isOrder(request any) bool {
 	switch request.(type) {
 	case *sluicev1.PausePolicyRequest, *sluicev1.ResumePolicyRequest, *sluicev1.RelaySetLeaseRequest,
-		*sluicev1.RelayClearLeasesRequest, *sluicev1.RelayStartTaskRequest:
+		*sluicev1.RelayClearLeasesRequest, *sluicev1.RelayStartTaskRequest, *sluicev1.RelayAbortTaskRequest:
 		return true
 	}
 	return false

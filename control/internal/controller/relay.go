@@ -68,6 +68,25 @@ func (s *service) RelayStartTask(
 	return &sluicev1.RelayStartTaskResponse{Response: response}, nil
 }
 
+// RelayAbortTask passes the end of a task on to a node.
+func (s *service) RelayAbortTask(
+	ctx context.Context, request *sluicev1.RelayAbortTaskRequest,
+) (*sluicev1.RelayAbortTaskResponse, error) {
+	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
+		return nil, err
+	}
+	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	response, err := node.connection.AbortTask(ctx, request.GetRequest())
+	if err != nil {
+		return nil, err
+	}
+	return &sluicev1.RelayAbortTaskResponse{Response: response}, nil
+}
+
 func (s *service) relay(ctx context.Context, name string) (*node, context.Context, context.CancelFunc, error) {
 	node := s.controller.published.Load().byName[name]
 	if node == nil {

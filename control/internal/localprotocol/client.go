@@ -29,6 +29,8 @@ type Client struct {
 	connection net.Conn
 	reader     *bufio.Reader
 	lastID     uint64
+	// plugin is the version that the plug-in behind the connection speaks.
+	plugin Version
 }
 
 // NewClient makes a client of the plug-in that serves a socket. Nothing is sent yet.
@@ -40,14 +42,14 @@ func NewClient(socketPath string) *Client {
 
 // Describe asks what the store is.
 func (c *Client) Describe(ctx context.Context) (store.Description, error) {
-	return call(ctx, c, methodDescribe, ownDescribeParams(), readDescription)
+	return call(ctx, c, question{method: methodDescribe, params: ownDescribeParams()}, readDescription)
 }
 
 // Snapshot asks for the state of the store. It counts as taken when the request was sent, so that it
 // never seems younger than it is.
 func (c *Client) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	takenAt := time.Now()
-	snapshot, err := call(ctx, c, methodSnapshot, snapshotParams{}, readSnapshot)
+	snapshot, err := call(ctx, c, question{method: methodSnapshot, params: snapshotParams{}}, readSnapshot)
 	if err != nil {
 		return store.Snapshot{}, err
 	}
@@ -57,17 +59,30 @@ func (c *Client) Snapshot(ctx context.Context) (store.Snapshot, error) {
 
 // Set gives, renews or replaces a lease.
 func (c *Client) Set(ctx context.Context, order store.Order) (store.Lease, error) {
-	return call(ctx, c, methodSet, newOrderParams(order), readGiven)
+	return call(ctx, c, question{method: methodSet, params: newOrderParams(order)}, readGiven)
 }
 
 // Clear ends leases before their time and returns how many.
 func (c *Client) Clear(ctx context.Context, selection store.Selection) (int, error) {
-	return call(ctx, c, methodClear, clearParams(selection), readCleared)
+	return call(ctx, c, question{method: methodClear, params: clearParams(selection)}, readCleared)
 }
 
 // Start starts a task.
 func (c *Client) Start(ctx context.Context, order store.Order) error {
-	_, err := call(ctx, c, methodStart, newOrderParams(order), readStarted)
+	start := question{method: methodStart, params: newOrderParams(order)}
+	if order.Variant != "" {
+		start.sinceMinor, start.what = ordersOfTasks, "a start with a variant"
+	}
+	_, err := call(ctx, c, start, readNothing)
+	return err
+}
+
+// Abort tells a task to end.
+func (c *Client) Abort(ctx context.Context, abortion store.Abortion) error {
+	abort := question{
+		method: methodAbort, params: abortParams(abortion), sinceMinor: ordersOfTasks, what: "to abort a task",
+	}
+	_, err := call(ctx, c, abort, readNothing)
 	return err
 }
 
@@ -83,11 +98,20 @@ func ownDescribeParams() describeParams {
 	return describeParams{ProtocolVersion: newVersion(CurrentVersion())}
 }
 
+// question is a request that is not sent to a plug-in whose minor version is before that which knows it.
+type question struct {
+	method     string
+	params     any
+	sinceMinor uint64
+	what       string
+}
+
 // call takes its turn, connects if need be, and exchanges one request for one result.
 func call[Result any](
-	ctx context.Context, c *Client, method string, params any, read func(*members) Result,
+	ctx context.Context, c *Client, asked question, read func(*members) Result,
 ) (Result, error) {
 	var nothing Result
+	method := asked.method
 	select {
 	case <-ctx.Done():
 	case <-c.turn:
@@ -100,7 +124,10 @@ func call[Result any](
 	if err := c.connect(ctx); err != nil {
 		return nothing, fmt.Errorf("%s: %w", method, err)
 	}
-	result, err := exchange(ctx, c, method, params, read)
+	if c.plugin.Minor < asked.sinceMinor {
+		return nothing, tooOld(c.plugin, asked.sinceMinor, asked.what)
+	}
+	result, err := exchange(ctx, c, method, asked.params, read)
 	if err != nil {
 		return nothing, fmt.Errorf("%s: %w", method, err)
 	}
@@ -123,7 +150,8 @@ func (c *Client) connect(ctx context.Context) error {
 	}
 	c.connection = connection
 	c.reader = bufio.NewReaderSize(connection, readBufferBytes)
-	if _, err := exchange(ctx, c, methodDescribe, ownDescribeParams(), readDescription); err != nil {
+	c.plugin, err = exchange(ctx, c, methodDescribe, ownDescribeParams(), readPluginVersion)
+	if err != nil {
 		return errors.Join(err, c.disconnect())
 	}
 	return nil

@@ -114,7 +114,7 @@ func TestClientRefusesWrongAnswers(t *testing.T) {
 		message                  string
 	}{
 		{"newer minor version", `{"jsonrpc":"2.0","id":1,` + described, `{"jsonrpc":"2.0","id":2,` + emptySnapshot, ""},
-		{"another major version", `{"jsonrpc":"2.0","id":1,"result":{"protocol_version":{"major":2,"minor":1}}}`, "", "plug-in speaks version 2.1 of the local protocol, its client version 1.0"},
+		{"another major version", `{"jsonrpc":"2.0","id":1,"result":{"protocol_version":{"major":2,"minor":1}}}`, "", "plug-in speaks version 2.1 of the local protocol, its client version 1.1"},
 		{"refusal of this version", `{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"0.9 and 1.0"}}`, "", "0.9 and 1.0"},
 		{"no answer", "", "", "no answer"},
 		{"no JSON", "hello", "", "no JSON-RPC response"},
@@ -136,6 +136,59 @@ func TestClientRefusesWrongAnswers(t *testing.T) {
 				t.Errorf("the error is %v, without %q", err, test.message)
 			}
 		})
+	}
+}
+
+func TestClientStartsVariantsAndAborts(t *testing.T) {
+	client := newClient(t, serve(t, referenceOfAge(t, time.Second)))
+	order := store.Order{
+		Kind: store.Compaction, Scope: "orders", Owner: "test", TimeToLive: time.Minute,
+		Setting: store.Setting{Name: store.Hold}, Variant: store.Major,
+	}
+	if err := client.Start(t.Context(), order); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := client.Snapshot(t.Context())
+	if err != nil || len(snapshot.Tasks) != 1 || snapshot.Tasks[0].Phase != "major" {
+		t.Fatalf("snapshot: %+v, %v", snapshot.Tasks, err)
+	}
+	abortion := store.Abortion{Kind: store.Compaction, Task: snapshot.Tasks[0].ID, Owner: "test"}
+	if err := client.Abort(t.Context(), abortion); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Abort(t.Context(), abortion); store.CodeOf(storeError(err)) != store.CodeNotFound {
+		t.Errorf("a second abort: %v", err)
+	}
+	order.Variant = "huge"
+	if err := client.Start(t.Context(), order); store.CodeOf(storeError(err)) != store.CodeUnsupported {
+		t.Errorf("a variant that is not offered: %v", err)
+	}
+}
+
+// What a plug-in of version 1.0 does not know it is not sent, and the connection stays as it is.
+func TestClientSparesAnOldPlugin(t *testing.T) {
+	client := newClient(t, peer(t, func(connection, line int) string {
+		return []string{
+			`{"jsonrpc":"2.0","id":1,` + strings.Replace(described, `"minor":7`, `"minor":0`, 1),
+			`{"jsonrpc":"2.0","id":2,` + emptySnapshot,
+			`{"jsonrpc":"2.0","id":3,"result":{}}`,
+		}[line+10*connection]
+	}))
+	order := store.Order{Kind: store.Compaction, Owner: "test", TimeToLive: time.Minute, Variant: store.Major}
+	abortion := store.Abortion{Kind: store.Compaction, Task: "c-1", Owner: "test"}
+	for what, err := range map[string]error{
+		"a variant": client.Start(t.Context(), order), "an abort": client.Abort(t.Context(), abortion),
+	} {
+		if store.CodeOf(storeError(err)) != store.CodeUnsupported || !strings.Contains(err.Error(), "needs version 1.1") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := client.Snapshot(t.Context()); err != nil {
+		t.Errorf("a snapshot: %v", err)
+	}
+	order.Variant = ""
+	if err := client.Start(t.Context(), order); err != nil {
+		t.Errorf("a start without a variant: %v", err)
 	}
 }
 

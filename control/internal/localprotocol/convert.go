@@ -44,7 +44,9 @@ func newDescribeResult(d store.Description) describeResult {
 
 func newCapability(c store.Capability) capability {
 	settings := append([]store.SettingName{}, c.Settings...)
-	return capability{Kind: c.Kind, Settings: settings, CanStart: c.CanStart}
+	return capability{
+		Kind: c.Kind, Settings: settings, CanStart: c.CanStart, Variants: c.Variants, CanAbort: c.CanAbort,
+	}
 }
 
 func newSnapshotResult(s store.Snapshot) snapshotResult {
@@ -135,7 +137,7 @@ func newLatency(l store.Latency) latency {
 // newOrderParams leaves the setting of a start out if it is empty.
 func newOrderParams(o store.Order) orderParams {
 	params := orderParams{
-		Kind: o.Kind, Scope: o.Scope, Owner: o.Owner, Replace: o.Replace,
+		Kind: o.Kind, Scope: o.Scope, Owner: o.Owner, Replace: o.Replace, Variant: o.Variant,
 		TimeToLiveSeconds: o.TimeToLive.Seconds(),
 	}
 	if o.Setting != (store.Setting{}) {
@@ -147,7 +149,7 @@ func newOrderParams(o store.Order) orderParams {
 
 func (p orderParams) order() store.Order {
 	order := store.Order{
-		Kind: p.Kind, Scope: p.Scope, Owner: p.Owner, Replace: p.Replace,
+		Kind: p.Kind, Scope: p.Scope, Owner: p.Owner, Replace: p.Replace, Variant: p.Variant,
 		TimeToLive: duration(p.TimeToLiveSeconds),
 	}
 	if p.Setting != nil {

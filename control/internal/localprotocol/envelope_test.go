@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"unicode/utf8"
+
+	"sluice.dev/control/internal/store"
 )
 
 func TestParseRequest(t *testing.T) {
@@ -88,6 +90,8 @@ func FuzzParams(f *testing.F) {
 	f.Add("set", []byte(`{"kind":"compaction","setting":{"name":"tier","text":"ssd"},"owner":"o","time_to_live_seconds":1e9}`))
 	f.Add("set", []byte(`{"kind":"flush","setting":{"name":"priority","number":1e308},"owner":"o","time_to_live_seconds":0.001}`))
 	f.Add("start", []byte(`{"kind":"flush","owner":"\u00b5","time_to_live_seconds":1,"replace":true,"scope":"a"}`))
+	f.Add("start", []byte(`{"kind":"compaction","owner":"o","time_to_live_seconds":1,"variant":"major"}`))
+	f.Add("abort", []byte(`{"kind":"compaction","task":"c-7","owner":"o"}`))
 	f.Add("clear", []byte(`{"owner":"o","kind":"flush","scope":""}`))
 	f.Add("describe", []byte(`{"protocol_version":{"major":1.0,"minor":0}}`))
 	f.Fuzz(func(t *testing.T, method string, text []byte) {
@@ -107,6 +111,11 @@ func FuzzParams(f *testing.F) {
 			}
 		case methodClear:
 			_, _ = readParams[clearParams](method, text)
+		case methodAbort:
+			params, err := readParams[abortParams](method, text)
+			if err == nil && store.Abortion(params).Task == "" {
+				t.Fatalf("%s names no task", text)
+			}
 		case methodDescribe:
 			_, _ = readParams[describeParams](method, text)
 			_ = checkClientVersion(text)

@@ -15,6 +15,7 @@ const (
 	methodSet      = "set"
 	methodClear    = "clear"
 	methodStart    = "start"
+	methodAbort    = "abort"
 )
 
 // The messages below are what the schemas of the same names describe.
@@ -42,6 +43,8 @@ type capability struct {
 	Kind     store.Kind          `json:"kind"`
 	Settings []store.SettingName `json:"settings"`
 	CanStart bool                `json:"can_start"`
+	Variants []store.Variant     `json:"variants,omitempty"`
+	CanAbort bool                `json:"can_abort,omitempty"`
 }
 
 type snapshotParams struct{}
@@ -104,7 +107,7 @@ type latency struct {
 	MaxSeconds      float64 `json:"max_seconds"`
 }
 
-// orderParams are the params of set and start.
+// orderParams are the params of set and start; the schema of set has no variant.
 type orderParams struct {
 	Kind              store.Kind `json:"kind"`
 	Scope             string     `json:"scope,omitempty"`
@@ -112,6 +115,8 @@ type orderParams struct {
 	Owner             string     `json:"owner"`
 	TimeToLiveSeconds float64    `json:"time_to_live_seconds"`
 	Replace           bool       `json:"replace,omitempty"`
+
+	Variant store.Variant `json:"variant,omitempty"`
 }
 
 type setResult struct {
@@ -129,6 +134,14 @@ type clearResult struct {
 }
 
 type startResult struct{}
+
+type abortParams struct {
+	Kind  store.Kind `json:"kind"`
+	Task  string     `json:"task"`
+	Owner string     `json:"owner"`
+}
+
+type abortResult struct{}
 
 // count is a whole number of at most 2^53-1. To JSON 1000, 1000.0 and 1e3 are the same one.
 type count uint64

@@ -42,6 +42,12 @@ func readVersion(m *members) Version {
 	}
 }
 
+// readPluginVersion reads a description of which only the version is wanted.
+func readPluginVersion(m *members) Version {
+	readDescription(m)
+	return objectAt(m, "protocol_version", readVersion)
+}
+
 func readDescription(m *members) store.Description {
 	objectAt(m, "protocol_version", readVersion)
 	return store.Description{
@@ -55,11 +61,19 @@ func readDescription(m *members) store.Description {
 }
 
 func readCapability(m *members) store.Capability {
-	return store.Capability{
+	capability := store.Capability{
 		Kind:     readKind(m),
 		Settings: namesAt[store.SettingName](m, "settings", settingForm),
 		CanStart: m.boolean("can_start"),
 	}
+	// A plug-in of version 1.0 has neither.
+	if m.has("variants") {
+		capability.Variants = namesAt[store.Variant](m, "variants", wordForm)
+	}
+	if m.has("can_abort") {
+		capability.CanAbort = m.boolean("can_abort")
+	}
+	return capability
 }
 
 func readKind(m *members) store.Kind {
@@ -181,7 +195,7 @@ func readCleared(m *members) int {
 	return int(m.count("cleared"))
 }
 
-// readStarted reads the result of start, which has no members.
-func readStarted(*members) struct{} {
+// readNothing reads the result of start or abort, which has no members.
+func readNothing(*members) struct{} {
 	return struct{}{}
 }

@@ -16,7 +16,8 @@ func takers() map[string]func(document any) error {
 		"snapshot-result": taker(readSnapshot),
 		"set-result":      taker(readGiven),
 		"clear-result":    taker(readCleared),
-		"start-result":    taker(readStarted),
+		"start-result":    taker(readNothing),
+		"abort-result":    taker(readNothing),
 		"response":        takeResponse,
 	}
 }
@@ -92,13 +93,15 @@ func examples() map[string][]string {
 	}`
 	return map[string][]string{
 		"describe-result": {`{"protocol_version": {"major": 1, "minor": 7}, "store": "s", "instance": "I", "store_version": "",
-			"plugin_version": "1", "capabilities": [{"kind": "flush", "settings": ["hold", "full"], "can_start": true}],
+			"plugin_version": "1", "capabilities": [{"kind": "flush", "settings": ["hold", "full"], "can_start": true},
+				{"kind": "cache", "settings": [], "can_start": true, "variants": ["minor", "major"], "can_abort": true}],
 			"max_time_to_live_seconds": 60}`},
 		"snapshot-result": {snapshot},
 		"set-result": {`{"lease": {"kind": "flush", "scope": "", "setting": {"name": "duration_seconds", "number": 0}, "owner": "o",
 			"time_left_seconds": 1}}`},
 		"clear-result": {`{"cleared": 1}`},
 		"start-result": {`{}`},
+		"abort-result": {`{}`},
 		"response": {
 			`{"jsonrpc": "2.0", "id": 7, "result": {}}`,
 			`{"jsonrpc": "2.0", "id": null, "error": {"code": -32002, "message": "m", "data": {"code": "conflict", "hint": ""}}}`,

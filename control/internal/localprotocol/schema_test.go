@@ -201,8 +201,8 @@ func TestSchemasAreCompleteByMethod(t *testing.T) {
 	}
 	slices.Sort(names)
 	want := []string{
-		"clear-params", "clear-result", "definitions", "describe-params", "describe-result", "request", "response",
-		"set-params", "set-result", "snapshot-params", "snapshot-result", "start-params", "start-result",
+		"abort-params", "abort-result", "clear-params", "clear-result", "definitions", "describe-params", "describe-result", "request",
+		"response", "set-params", "set-result", "snapshot-params", "snapshot-result", "start-params", "start-result",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("the schemas are %v, not %v", names, want)

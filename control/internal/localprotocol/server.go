@@ -22,6 +22,7 @@ type Handler interface {
 	Set(ctx context.Context, order store.Order) (store.Lease, error)
 	Clear(ctx context.Context, selection store.Selection) (int, error)
 	Start(ctx context.Context, order store.Order) error
+	Abort(ctx context.Context, abortion store.Abortion) error
 }
 
 const (
@@ -164,8 +165,10 @@ func (s *Server) call(ctx context.Context, method string, params json.RawMessage
 		return s.clear(ctx, params)
 	case methodStart:
 		return s.start(ctx, params)
+	case methodAbort:
+		return s.abort(ctx, params)
 	default:
 		return nil, newError(NumberMethodNotFound, fmt.Sprintf("there is no method %q", method),
-			"Methods: describe, snapshot, set, clear, start.")
+			"Methods: describe, snapshot, set, clear, start, abort.")
 	}
 }

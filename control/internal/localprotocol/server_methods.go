@@ -92,3 +92,14 @@ func (s *Server) start(ctx context.Context, text json.RawMessage) (any, error) {
 	}
 	return startResult{}, nil
 }
+
+func (s *Server) abort(ctx context.Context, text json.RawMessage) (any, error) {
+	params, err := readParams[abortParams](methodAbort, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.handler.Abort(ctx, store.Abortion(params)); err != nil {
+		return nil, err
+	}
+	return abortResult{}, nil
+}

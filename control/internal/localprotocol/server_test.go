@@ -43,11 +43,18 @@ func serve(t testing.TB, handler localprotocol.Handler) string {
 // newReference makes a reference store whose time stands still.
 func newReference(t testing.TB) *reference.Store {
 	t.Helper()
+	return referenceOfAge(t, 0)
+}
+
+// referenceOfAge is a store that stands still when so much time has passed since its start.
+func referenceOfAge(t testing.TB, age time.Duration) *reference.Store {
+	t.Helper()
 	now := time.Now()
 	made, err := reference.New(reference.DefaultConfig(), func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
+	now = now.Add(age)
 	return made
 }
 

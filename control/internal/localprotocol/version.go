@@ -14,12 +14,23 @@ type Version struct {
 
 // CurrentVersion is what this package speaks.
 func CurrentVersion() Version {
-	return Version{Major: 1, Minor: 0}
+	return Version{Major: 1, Minor: 1}
 }
 
 // String is the form "1.0".
 func (v Version) String() string {
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+}
+
+// ordersOfTasks is the minor version since which a task can be started with a variant, and aborted.
+const ordersOfTasks = 1
+
+// tooOld says that a plug-in does not know what it was to be asked for, and so was not.
+func tooOld(plugin Version, minor uint64, what string) *Error {
+	return newError(NumberUnsupported,
+		fmt.Sprintf("%s needs version %v of the local protocol, the plug-in speaks version %v",
+			what, Version{Major: plugin.Major, Minor: minor}, plugin),
+		"Install a newer plug-in.")
 }
 
 // incompatible names both versions, as both sides do when they refuse each other.

@@ -29,6 +29,7 @@ func Permissions() security.Permissions {
 		sluicev1.AgentService_SetLease_FullMethodName:    orderers,
 		sluicev1.AgentService_ClearLeases_FullMethodName: orderers,
 		sluicev1.AgentService_StartTask_FullMethodName:   orderers,
+		sluicev1.AgentService_AbortTask_FullMethodName:   orderers,
 		sluicev1.AgentService_Steer_FullMethodName:       controllers,
 
 		sluicev1.ControllerService_GetCluster_FullMethodName:       readers,
@@ -40,5 +41,6 @@ func Permissions() security.Permissions {
 		sluicev1.ControllerService_RelaySetLease_FullMethodName:    operators,
 		sluicev1.ControllerService_RelayClearLeases_FullMethodName: operators,
 		sluicev1.ControllerService_RelayStartTask_FullMethodName:   operators,
+		sluicev1.ControllerService_RelayAbortTask_FullMethodName:   operators,
 	}
 }

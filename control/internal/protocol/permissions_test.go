@@ -57,11 +57,12 @@ func serveUnimplemented(t *testing.T, credentials *security.Credentials) string 
 // allowed says who may call what, in the words of the documentation.
 func allowed(method string) []security.Role {
 	switch method {
-	case "SetLease", "ClearLeases", "StartTask":
+	case "SetLease", "ClearLeases", "StartTask", "AbortTask":
 		return []security.Role{security.RoleController, security.RoleOperator}
 	case "Steer":
 		return []security.Role{security.RoleController}
-	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask":
+	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask",
+		"RelayAbortTask":
 		return []security.Role{security.RoleOperator}
 	default:
 		return security.Roles()

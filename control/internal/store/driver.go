@@ -20,6 +20,18 @@ type Order struct {
 	TimeToLive time.Duration
 	// Replace takes the lease over from another owner.
 	Replace bool
+	// Variant is what sort of task to start; empty for the store's own choice. Only a start has one.
+	Variant Variant
+}
+
+// Abortion asks for one task to be aborted: to end without its work. It neither gives a lease nor ends
+// one.
+type Abortion struct {
+	Kind Kind
+	// Task is the ID of the task.
+	Task string
+	// Owner names who asks.
+	Owner string
 }
 
 // Selection says which leases to end: those of an owner, of one kind and scope if Kind is not empty.
@@ -41,6 +53,8 @@ type Driver interface {
 	// Start starts a task now. Its setting may be empty: the order is no lease then, and the task runs at
 	// the pace in force, which is the store's own unless there is a lease.
 	Start(ctx context.Context, order Order) error
+	// Abort tells a task to end, which may take some seconds.
+	Abort(ctx context.Context, abortion Abortion) error
 	// Close ends the connections; calls fail with CodeUnavailable after it. Leases are the store's: they
 	// stay until they run out.
 	Close() error
@@ -55,6 +69,9 @@ const (
 	maxScopeBytes = 1024
 	// maxTextBytes bounds the text of a setting.
 	maxTextBytes = 1024
+	// maxTaskBytes bounds the ID of a task that can be aborted.
+	maxTaskBytes      = 255
+	maxVariantLetters = 63
 )
 
 // Validate says what is wrong with an order, whatever the store. An order to start may go without a
@@ -69,10 +86,48 @@ func (o Order) Validate(starts bool) error {
 	if o.TimeToLive <= 0 {
 		return Invalidf("the time to live must be positive, not %v", o.TimeToLive)
 	}
+	if err := o.validateVariant(starts); err != nil {
+		return err
+	}
 	if starts && o.Setting == (Setting{}) {
 		return nil
 	}
 	return o.Setting.Validate()
+}
+
+func (o Order) validateVariant(starts bool) error {
+	switch {
+	case o.Variant == "":
+		return nil
+	case !starts:
+		return Invalidf("a lease has no variant, but this one has %q", o.Variant).
+			WithHint("Start a task with the variant, and set leases without.")
+	case !o.Variant.isWord():
+		return Invalidf("the variant %.70q is no word of at most %d small letters, digits and hyphens",
+			o.Variant, maxVariantLetters)
+	}
+	return nil
+}
+
+// isWord says whether a variant is in the form that names of kinds have.
+func (v Variant) isWord() bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return len(v) <= maxVariantLetters && strings.Contains(letters, string(v[:1])) &&
+		strings.Trim(string(v), letters+"0123456789-") == ""
+}
+
+// Validate says what is wrong with an order to abort, whatever the store.
+func (a Abortion) Validate() error {
+	if err := validateOwner(a.Owner); err != nil {
+		return err
+	}
+	if err := validateKind(a.Kind); err != nil {
+		return err
+	}
+	if a.Task == "" {
+		return Invalidf("which task to abort is missing").WithHint("Tasks and their ids are in the snapshot.")
+	}
+	return ValidateText("id of the task", a.Task, maxTaskBytes)
 }
 
 // Validate says what is wrong with a selection.
@@ -95,10 +150,17 @@ func validateOwner(owner string) error {
 }
 
 func validateTarget(kind Kind, scope string) error {
+	if err := validateKind(kind); err != nil {
+		return err
+	}
+	return ValidateText("scope", scope, maxScopeBytes)
+}
+
+func validateKind(kind Kind) error {
 	if !slices.Contains(Kinds(), kind) {
 		return Invalidf("the kind %q is not known", kind).WithHint("Known kinds: %v.", Kinds())
 	}
-	return ValidateText("scope", scope, maxScopeBytes)
+	return nil
 }
 
 // ValidateText refuses what no log, label or terminal should have to show.

@@ -19,8 +19,11 @@ type Description struct {
 type Capability struct {
 	Kind     Kind
 	Settings []SettingName
-	// CanStart says whether tasks of this kind can be started by order.
+	// CanStart says whether tasks of this kind can be started by order, Variants what sorts of them.
 	CanStart bool
+	Variants []Variant
+	// CanAbort says whether a task of this kind can be aborted by order.
+	CanAbort bool
 }
 
 // Snapshot is the state of a store at one moment.

@@ -21,6 +21,16 @@ func Kinds() []Kind {
 	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache}
 }
 
+// Variant is a sort of tasks of a kind that a start can ask for. A store has words of its own for them,
+// and says which in its Description.
+type Variant string
+
+// The variants that stores with sorted files have: of some of the files, or of all.
+const (
+	Minor Variant = "minor"
+	Major Variant = "major"
+)
+
 // State is the state of a task.
 type State string
 

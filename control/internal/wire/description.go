@@ -45,6 +45,8 @@ func encodeCapability(capability store.Capability) *sluicev1.Capability {
 		Kind:         encodeName(kinds, capability.Kind),
 		SettingNames: encodeList(capability.Settings, func(name store.SettingName) string { return string(name) }),
 		CanStart:     capability.CanStart,
+		Variants:     encodeList(capability.Variants, func(variant store.Variant) string { return string(variant) }),
+		CanAbort:     capability.CanAbort,
 	}
 }
 
@@ -57,7 +59,18 @@ func decodeCapability(message *sluicev1.Capability) (store.Capability, error) {
 	if err != nil {
 		return store.Capability{}, err
 	}
-	return store.Capability{Kind: kind, Settings: settings, CanStart: message.GetCanStart()}, nil
+	variants, err := decodeList("variant", message.GetVariants(), maxVariants, decodeVariant)
+	if err != nil {
+		return store.Capability{}, err
+	}
+	return store.Capability{
+		Kind: kind, Settings: settings, CanStart: message.GetCanStart(), Variants: variants, CanAbort: message.GetCanAbort(),
+	}, nil
+}
+
+func decodeVariant(name string) (store.Variant, error) {
+	var read fields
+	return store.Variant(read.name("variant", name)), read.err
 }
 
 func decodeSettingName(name string) (store.SettingName, error) {

@@ -27,6 +27,7 @@ const (
 	maxFigures      = 1_000
 	maxCapabilities = 100
 	maxSettings     = 100
+	maxVariants     = 100
 	maxDevices      = 1_000
 	maxInstances    = 1_000
 

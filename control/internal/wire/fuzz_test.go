@@ -30,10 +30,14 @@ func seed(f *testing.F, messages ...proto.Message) {
 func FuzzOrders(f *testing.F) {
 	start := goodOrder()
 	start.Setting = store.Setting{}
+	variant := goodOrder()
+	variant.Variant = store.Major
 	seed(f,
 		wire.EncodeSetLease(postgres, goodOrder()),
 		wire.EncodeStartTask(postgres, start),
 		wire.EncodeClearLeases(postgres, store.Selection{Owner: "o", Kind: store.Cache, Scope: "s"}),
+		wire.EncodeStartTask(postgres, variant),
+		wire.EncodeAbortTask(postgres, store.Abortion{Kind: store.Compaction, Task: "c-7", Owner: "o"}),
 	)
 	f.Fuzz(func(t *testing.T, encoded []byte) {
 		var set sluicev1.SetLeaseRequest
@@ -47,6 +51,10 @@ func FuzzOrders(f *testing.F) {
 		var clear sluicev1.ClearLeasesRequest
 		if proto.Unmarshal(encoded, &clear) == nil {
 			checkSelection(t, &clear)
+		}
+		var abort sluicev1.AbortTaskRequest
+		if proto.Unmarshal(encoded, &abort) == nil {
+			checkAbortion(t, &abort)
 		}
 	})
 }
@@ -75,6 +83,16 @@ func checkSelection(t *testing.T, message *sluicev1.ClearLeasesRequest) {
 	}
 	_, again, err := wire.DecodeClearLeases("n1", overTheNetwork(t, wire.EncodeClearLeases(ref, selection)))
 	requireEqual(t, again, selection, err)
+}
+
+func checkAbortion(t *testing.T, message *sluicev1.AbortTaskRequest) {
+	t.Helper()
+	ref, abortion, err := wire.DecodeAbortTask("n1", message)
+	if err != nil {
+		return
+	}
+	_, again, err := wire.DecodeAbortTask("n1", overTheNetwork(t, wire.EncodeAbortTask(ref, abortion)))
+	requireEqual(t, again, abortion, err)
 }
 
 // FuzzReports decodes bytes as each answer that is more than a text.

@@ -77,6 +77,14 @@ var orders = rapid.Custom(func(t *rapid.T) store.Order {
 	}
 })
 
+var variants = rapid.SampledFrom([]store.Variant{store.Minor, store.Major, "bottom-most-2"})
+
+var abortions = rapid.Custom(func(t *rapid.T) store.Abortion {
+	return store.Abortion{
+		Kind: kinds.Draw(t, "kind"), Task: names.Draw(t, "task"), Owner: names.Draw(t, "owner"),
+	}
+})
+
 var descriptions = rapid.Custom(func(t *rapid.T) store.Description {
 	return store.Description{
 		Store:         names.Draw(t, "store"),
@@ -93,6 +101,8 @@ var capabilities = rapid.Custom(func(t *rapid.T) store.Capability {
 		Kind:     kinds.Draw(t, "kind"),
 		Settings: listOf(rapid.SampledFrom(store.SettingNames())).Draw(t, "settings"),
 		CanStart: rapid.Bool().Draw(t, "can start"),
+		Variants: listOf(variants).Draw(t, "variants"),
+		CanAbort: rapid.Bool().Draw(t, "can abort"),
 	}
 })
 

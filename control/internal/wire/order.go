@@ -76,7 +76,7 @@ func DecodeSetLease(node string, request *sluicev1.SetLeaseRequest) (policy.Ref,
 		return policy.Ref{}, store.Order{}, store.Invalidf("setting is missing").
 			WithHint("A lease sets something, such as rate_bytes_per_second.")
 	}
-	return decodeOrder(node, request, false)
+	return decodeOrder(node, request, false, "")
 }
 
 // EncodeStartTask gives an order to start a task as a request.
@@ -88,6 +88,7 @@ func EncodeStartTask(ref policy.Ref, order store.Order) *sluicev1.StartTaskReque
 		Owner:      order.Owner,
 		TimeToLive: durationpb.New(order.TimeToLive),
 		Replace:    order.Replace,
+		Variant:    string(order.Variant),
 	}
 	if order.Setting != (store.Setting{}) {
 		request.Setting = EncodeSetting(order.Setting)
@@ -97,7 +98,7 @@ func EncodeStartTask(ref policy.Ref, order store.Order) *sluicev1.StartTaskReque
 
 // DecodeStartTask reads an order to start a task that was sent to a node, and validates it.
 func DecodeStartTask(node string, request *sluicev1.StartTaskRequest) (policy.Ref, store.Order, error) {
-	return decodeOrder(node, request, true)
+	return decodeOrder(node, request, true, store.Variant(request.GetVariant()))
 }
 
 // orderRequest is what requests for leases and for starts have in common.
@@ -111,7 +112,9 @@ type orderRequest interface {
 	GetReplace() bool
 }
 
-func decodeOrder(node string, request orderRequest, starts bool) (policy.Ref, store.Order, error) {
+func decodeOrder(
+	node string, request orderRequest, starts bool, variant store.Variant,
+) (policy.Ref, store.Order, error) {
 	ref, err := DecodeRef(node, request.GetRef())
 	if err != nil {
 		return policy.Ref{}, store.Order{}, err
@@ -134,6 +137,7 @@ func decodeOrder(node string, request orderRequest, starts bool) (policy.Ref, st
 		Owner:      request.GetOwner(),
 		TimeToLive: read.duration("time_to_live", request.GetTimeToLive()),
 		Replace:    request.GetReplace(),
+		Variant:    variant,
 	}
 	if read.err != nil {
 		return policy.Ref{}, store.Order{}, read.err
@@ -142,6 +146,33 @@ func decodeOrder(node string, request orderRequest, starts bool) (policy.Ref, st
 		return policy.Ref{}, store.Order{}, err
 	}
 	return ref, order, nil
+}
+
+// EncodeAbortTask gives an order to abort a task as a request.
+func EncodeAbortTask(ref policy.Ref, abortion store.Abortion) *sluicev1.AbortTaskRequest {
+	return &sluicev1.AbortTaskRequest{
+		Ref:    EncodeRef(ref),
+		Kind:   encodeName(kinds, abortion.Kind),
+		TaskId: abortion.Task,
+		Owner:  abortion.Owner,
+	}
+}
+
+// DecodeAbortTask reads an order to abort a task that was sent to a node, and validates it.
+func DecodeAbortTask(node string, request *sluicev1.AbortTaskRequest) (policy.Ref, store.Abortion, error) {
+	ref, err := DecodeRef(node, request.GetRef())
+	if err != nil {
+		return policy.Ref{}, store.Abortion{}, err
+	}
+	kind, err := decodeKind(request.GetKind())
+	if err != nil {
+		return policy.Ref{}, store.Abortion{}, err
+	}
+	abortion := store.Abortion{Kind: kind, Task: request.GetTaskId(), Owner: request.GetOwner()}
+	if err := abortion.Validate(); err != nil {
+		return policy.Ref{}, store.Abortion{}, err
+	}
+	return ref, abortion, nil
 }
 
 // EncodeClearLeases gives a selection of leases as a request.

@@ -99,6 +99,37 @@ func setNumber(setting *sluicev1.Setting, number float64) {
 }
 
 // A duration of 0 is an order that can be given, and so is not what a missing value may be taken for.
+func TestStartTaskRefusesWhatIsNoVariant(t *testing.T) {
+	for _, variant := range []string{"Major", "-a", "a b", "é", "\xff", strings.Repeat("a", 64)} {
+		request := wire.EncodeStartTask(postgres, goodOrder())
+		request.Variant = variant
+		_, _, err := wire.DecodeStartTask("n1", request)
+		requireInvalid(t, err, "is no word")
+	}
+}
+
+func TestAbortTaskRefuses(t *testing.T) {
+	tests := map[string]struct {
+		damage  func(request *sluicev1.AbortTaskRequest)
+		message string
+	}{
+		"no instance": {func(r *sluicev1.AbortTaskRequest) { r.Ref = nil }, "ref.store is missing"},
+		"no kind":     {func(r *sluicev1.AbortTaskRequest) { r.Kind = 0 }, "kind is missing"},
+		"no owner":    {func(r *sluicev1.AbortTaskRequest) { r.Owner = "" }, "needs an owner"},
+		"no task":     {func(r *sluicev1.AbortTaskRequest) { r.TaskId = "" }, "which task to abort is missing"},
+		"long task":   {func(r *sluicev1.AbortTaskRequest) { r.TaskId = strings.Repeat("t", 256) }, "at most 255 are allowed"},
+		"line break":  {func(r *sluicev1.AbortTaskRequest) { r.TaskId = "a\nb" }, "not printable text"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			request := wire.EncodeAbortTask(postgres, store.Abortion{Kind: store.Compaction, Task: "c-7", Owner: "o"})
+			test.damage(request)
+			_, _, err := wire.DecodeAbortTask("n1", request)
+			requireInvalid(t, err, test.message)
+		})
+	}
+}
+
 func TestDecodeSettingTellsNoNumberFromZero(t *testing.T) {
 	_, err := wire.DecodeSetting(&sluicev1.Setting{Name: string(store.DurationSeconds)})
 	requireInvalid(t, err, "duration_seconds needs a number")

@@ -38,8 +38,20 @@ func TestStartTaskRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "without setting") {
 			order.Setting = store.Setting{}
 		}
+		if rapid.Bool().Draw(t, "with variant") {
+			order.Variant = variants.Draw(t, "variant")
+		}
 		gotRef, got, err := wire.DecodeStartTask("n1", overTheNetwork(t, wire.EncodeStartTask(ref, order)))
 		requireEqual(t, got, order, err)
+		requireEqual(t, gotRef, ref, err)
+	})
+}
+
+func TestAbortTaskRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ref, abortion := refs("n1").Draw(t, "ref"), abortions.Draw(t, "abortion")
+		gotRef, got, err := wire.DecodeAbortTask("n1", overTheNetwork(t, wire.EncodeAbortTask(ref, abortion)))
+		requireEqual(t, got, abortion, err)
 		requireEqual(t, gotRef, ref, err)
 	})
 }

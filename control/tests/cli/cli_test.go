@@ -148,6 +148,13 @@ func TestDayOfAnOperator(t *testing.T) {
 	c.expect(t, 0, "always", "policy", "list")
 	c.expect(t, 3, "next: sluice get leases", "set", target, "compaction", "full", "--for", "10s")
 
+	// A task that is held lasts long enough to be looked up and aborted.
+	c.eventually(t, "asked to start, variant major", "start", target, "compaction", "--variant", "major")
+	c.expect(t, 1, "It offers: minor, major", "start", target, "compaction", "--variant", "huge")
+	task := c.majorTask(t)
+	c.expect(t, 0, task+": asked to end", "abort", target, "compaction", task)
+	c.expect(t, 1, "or it has ended", "abort", target, "compaction", task, "--context", "db1")
+
 	// Paused, its lease runs out, and an operator's takes its place.
 	c.expect(t, 0, "paused", "policy", "pause", "always")
 	c.expect(t, 0, "of policy/always ended", "clear", target, "--owner", "policy/always")
@@ -177,6 +184,28 @@ func TestDayOfAnOperator(t *testing.T) {
 	if len(state.Nodes) != 1 || state.Nodes[0].Node != "db1" || len(state.Nodes[0].Snapshot.Descriptions) != 1 {
 		t.Errorf("got %+v", state)
 	}
+}
+
+// majorTask is the id of the compaction that was started with this variant.
+func (c *cluster) majorTask(t *testing.T) (id string) {
+	t.Helper()
+	process.Eventually(t, func() error {
+		var found struct {
+			Tasks []struct{ Task struct{ ID, Phase string } }
+		}
+		text := c.expect(t, 0, "", "get", "tasks", "-o", "json")
+		if err := json.Unmarshal([]byte(text), &found); err != nil {
+			return err
+		}
+		for _, each := range found.Tasks {
+			if each.Task.Phase == "major" {
+				id = each.Task.ID
+				return nil
+			}
+		}
+		return errors.New("there is no major compaction in\n" + text)
+	})
+	return id
 }
 
 // socket is that of the reference store, as the agent's configuration has it.

@@ -119,9 +119,20 @@ func (k *Keeper) Start(ctx context.Context, session Session, order store.Order, 
 	}
 	err := session.Driver.Start(ctx, order)
 	if hasLease {
+		// Given again, it is the lease alone.
+		order.Variant = ""
 		k.remember(session, order, order.Setting, ends, err)
 	}
 	return err
+}
+
+// Abort tells a task to end, after the orders that came before: one of them may have started it.
+func (k *Keeper) Abort(ctx context.Context, session Session, abortion store.Abortion) error {
+	if err := k.enter(ctx); err != nil {
+		return err
+	}
+	defer k.leave()
+	return session.Driver.Abort(ctx, abortion)
 }
 
 // Clear ends leases before their time, and returns how many. Those that it selects are not given again,

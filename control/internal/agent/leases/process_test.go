@@ -56,6 +56,13 @@ func (p *process) Start(ctx context.Context, order store.Order) error {
 	return p.Store.Start(ctx, order)
 }
 
+func (p *process) Abort(ctx context.Context, abortion store.Abortion) error {
+	if err := p.interfere(); err != nil {
+		return err
+	}
+	return p.Store.Abort(ctx, abortion)
+}
+
 func (p *process) interfere() error {
 	if p.before == nil {
 		return nil

@@ -8,6 +8,24 @@ import (
 	"sluice.dev/control/internal/store"
 )
 
+// What a start with a variant has given is a lease, and given again without the variant.
+func TestLeaseOfAStartWithAVariantIsGivenAgain(t *testing.T) {
+	n := newNode(t)
+	n.clock.advance(2 * time.Second)
+	order := hold("operator/a", time.Minute)
+	order.Variant = store.Major
+	if err := n.keeper.Start(context.Background(), n.session(), order, n.clock.now); err != nil {
+		t.Fatal(err)
+	}
+	n.restart(t)
+	if restored := n.reconcile(t); len(restored) != 1 || restored[0].Err != nil {
+		t.Errorf("restored %+v", restored)
+	}
+	if lease := n.onlyLease(t); lease.Setting != order.Setting {
+		t.Errorf("the store has %+v", lease)
+	}
+}
+
 func TestRestartedStoreGetsTheTimeThatWasLeft(t *testing.T) {
 	n := newNode(t)
 	n.mustSet(t, hold("policy/a", 10*time.Second))

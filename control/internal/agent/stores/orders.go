@@ -34,6 +34,18 @@ func (i *Instance) Start(ctx context.Context, order store.Order, received time.T
 	return i.keeper.Start(ctx, connection.Session, order, received)
 }
 
+// Abort tells a task to end.
+func (i *Instance) Abort(ctx context.Context, abortion store.Abortion) error {
+	connection, err := i.reachable()
+	if err != nil {
+		return err
+	}
+	if err := checkAbortion(connection.description, abortion); err != nil {
+		return err
+	}
+	return i.keeper.Abort(ctx, connection.Session, abortion)
+}
+
 // Clear ends leases before their time, and returns how many. The selected ones are not given again after
 // a restart, even if the store cannot be reached now.
 func (i *Instance) Clear(ctx context.Context, selection store.Selection) (int, error) {
@@ -60,11 +72,14 @@ func checkOrder(description store.Description, order store.Order, starts bool) e
 	capability, offered := capabilityFor(description, order.Kind)
 	switch {
 	case !offered:
-		return store.Errorf(store.CodeUnsupported, "%s takes no orders for %s", refOf(description), order.Kind).
-			WithHint("It takes them for: %s.", offeredKinds(description))
+		return notOffered(description, order.Kind)
 	case starts && !capability.CanStart:
 		return store.Errorf(store.CodeUnsupported, "%s starts no %s by order", refOf(description), order.Kind).
 			WithHint("Set leases on the tasks that it starts by itself.")
+	case order.Variant != "" && !slices.Contains(capability.Variants, order.Variant):
+		return store.Errorf(store.CodeUnsupported, "%s starts no %s with the variant %q",
+			refOf(description), order.Kind, order.Variant).
+			WithHint("It offers: %s. A start without a variant leaves the choice to the store.", join(capability.Variants))
 	case order.Setting.Name != "" && !slices.Contains(capability.Settings, order.Setting.Name):
 		return store.Errorf(store.CodeUnsupported, "%s does not let %s be set for %s",
 			refOf(description), order.Setting.Name, order.Kind).
@@ -75,6 +90,24 @@ func checkOrder(description store.Description, order store.Order, starts bool) e
 			WithHint("Ask for less, and renew the lease before it ends.")
 	}
 	return nil
+}
+
+// checkAbortion says why a store cannot abort a task, before it is asked.
+func checkAbortion(description store.Description, abortion store.Abortion) error {
+	capability, offered := capabilityFor(description, abortion.Kind)
+	switch {
+	case !offered:
+		return notOffered(description, abortion.Kind)
+	case !capability.CanAbort:
+		return store.Errorf(store.CodeUnsupported, "%s aborts no %s by order", refOf(description), abortion.Kind).
+			WithHint("Pause it with %s, if it offers that; %s offers: %s.", store.Hold, abortion.Kind, join(capability.Settings))
+	}
+	return nil
+}
+
+func notOffered(description store.Description, kind store.Kind) error {
+	return store.Errorf(store.CodeUnsupported, "%s takes no orders for %s", refOf(description), kind).
+		WithHint("It takes them for: %s.", offeredKinds(description))
 }
 
 func capabilityFor(description store.Description, kind store.Kind) (store.Capability, bool) {

@@ -151,6 +151,13 @@ func (c *Controller) RelayStartTask(
 	return &sluicev1.RelayStartTaskResponse{}, c.take(request)
 }
 
+// RelayAbortTask keeps the order.
+func (c *Controller) RelayAbortTask(
+	_ context.Context, request *sluicev1.RelayAbortTaskRequest,
+) (*sluicev1.RelayAbortTaskResponse, error) {
+	return &sluicev1.RelayAbortTaskResponse{}, c.take(request)
+}
+
 func leaseOf(request *sluicev1.SetLeaseRequest) *sluicev1.Lease {
 	return &sluicev1.Lease{
 		Kind: request.GetKind(), Scope: request.GetScope(), Setting: request.GetSetting(),
@@ -188,6 +195,13 @@ func (a *Agent) StartTask(
 	_ context.Context, request *sluicev1.StartTaskRequest,
 ) (*sluicev1.StartTaskResponse, error) {
 	return &sluicev1.StartTaskResponse{}, a.take(request)
+}
+
+// AbortTask keeps the order.
+func (a *Agent) AbortTask(
+	_ context.Context, request *sluicev1.AbortTaskRequest,
+) (*sluicev1.AbortTaskResponse, error) {
+	return &sluicev1.AbortTaskResponse{}, a.take(request)
 }
 
 // Serve runs a server of the holder until the test ends, and returns its address.

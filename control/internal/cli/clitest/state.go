@@ -46,8 +46,8 @@ func firstNode() *sluicev1.GetSnapshotResponse {
 				{Name: "nvme0n1", InFlight: 3.5, ReadBytesPerSecond: 1.5e6, WriteBytesPerSecond: 42e6, Utilisation: 0.91},
 			},
 		},
-		Descriptions: []*sluicev1.Description{postgres(), rocksdb()},
-		Snapshots:    []*sluicev1.Snapshot{rocksdbSnapshot(), postgresSnapshot()},
+		Descriptions: []*sluicev1.Description{postgres(), rocksdb(), hbase()},
+		Snapshots:    []*sluicev1.Snapshot{rocksdbSnapshot(), postgresSnapshot(), hbaseSnapshot()},
 	}
 }
 

@@ -119,15 +119,28 @@ var instanceColumns = []column[instanceRow]{
 	onlyWide("SETTINGS", func(i instanceRow) string {
 		return joinCapabilities(i, (*sluicev1.Capability).GetSettingNames)
 	}),
-	onlyWide("CAN-START", func(i instanceRow) string {
+	onlyWide("CAN-START", func(i instanceRow) string { return joinCapabilities(i, startWords) }),
+	onlyWide("CAN-ABORT", func(i instanceRow) string {
 		return joinCapabilities(i, func(c *sluicev1.Capability) []string {
-			if !c.GetCanStart() {
+			if !c.GetCanAbort() {
 				return nil
 			}
 			return []string{Word(c.GetKind())}
 		})
 	}),
 	{name: "PROBLEM", cell: func(i instanceRow) Cell { return Cell{Text: i.Part.Snapshot.GetProblem(), Tone: Bad} }},
+}
+
+// startWords is the kind, with each variant that it has: "compaction:major".
+func startWords(capability *sluicev1.Capability) []string {
+	if !capability.GetCanStart() {
+		return nil
+	}
+	words := []string{Word(capability.GetKind())}
+	for _, variant := range capability.GetVariants() {
+		words = append(words, words[0]+":"+variant)
+	}
+	return words
 }
 
 func joinCapabilities(instance instanceRow, wordsOf func(*sluicev1.Capability) []string) string {

@@ -23,7 +23,7 @@ func TestFilters(t *testing.T) {
 		filter listing.Filter
 		want   []string
 	}{
-		{"all", listing.Filter{}, []string{"17", "c-4", "c-5"}},
+		{"all", listing.Filter{}, []string{"compaction-17", "compaction-18", "flush-4", "17", "c-4", "c-5"}},
 		{"node", listing.Filter{Node: "db2"}, nil},
 		{"store", listing.Filter{Store: "rocksdb"}, []string{"c-4", "c-5"}},
 		{"kind", listing.Filter{Kind: "checkpoint"}, []string{"17"}},
@@ -41,11 +41,11 @@ func TestFilters(t *testing.T) {
 
 func TestLeasesOfAPolicy(t *testing.T) {
 	leases := listing.Leases(clitest.State(), listing.Filter{Policy: "nightly"})
-	if len(leases) != 1 || leases[0].Target() != "db1/postgres/main" {
+	if len(leases) != 2 || leases[1].Target() != "db1/postgres/main" {
 		t.Fatalf("got %v", leases)
 	}
 	// 4.2 s, less the 0.1 s of the snapshot and the 0.4 s of the agent's answer.
-	if got := listing.TimeLeft(leases[0]); got != 3700*time.Millisecond {
+	if got := listing.TimeLeft(leases[1]); got != 3700*time.Millisecond {
 		t.Errorf("time left is %v", got)
 	}
 }
@@ -64,22 +64,22 @@ func TestInstancesJoinDescriptionAndSnapshot(t *testing.T) {
 	for _, instance := range instances {
 		got = append(got, instance.Target()+" "+instance.Part.Description.GetStoreVersion())
 	}
-	want := "db1/postgres/main 17.11, db1/rocksdb/orders 10.4.2, db2/postgres/main "
+	want := "db1/hbase/regionserver 2.6.4-hadoop3, db1/postgres/main 17.11, db1/rocksdb/orders 10.4.2, db2/postgres/main "
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, ", "), want)
 	}
-	if instances[0].Part.Snapshot == nil || instances[0].Age != 500*time.Millisecond {
-		t.Errorf("the first one has the snapshot %v of age %v", instances[0].Part.Snapshot, instances[0].Age)
+	if instances[1].Part.Snapshot == nil || instances[1].Age != 500*time.Millisecond {
+		t.Errorf("the second one has the snapshot %v of age %v", instances[1].Part.Snapshot, instances[1].Age)
 	}
 }
 
 func TestLatenciesOfTheLastInterval(t *testing.T) {
 	filter := listing.Filter{Node: "db1"}
-	if every := listing.Latencies(clitest.State(), filter, false); len(every) != 3 {
+	if every := listing.Latencies(clitest.State(), filter, false); len(every) != 5 {
 		t.Errorf("there are %d in all", len(every))
 	}
 	last := listing.Latencies(clitest.State(), filter, true)
-	if len(last) != 2 || last[1].Part.GetCount() != 90 {
+	if len(last) != 4 || last[3].Part.GetCount() != 90 {
 		t.Errorf("the last ones are %v", last)
 	}
 }
@@ -160,7 +160,7 @@ func TestTaskHistory(t *testing.T) {
 		return strings.Join(texts, ", ")
 	}
 	state := clitest.State()
-	if got := events(state); got != "new 17, new c-4, new c-5" {
+	if got := events(state); got != "new compaction-17, new compaction-18, new flush-4, new 17, new c-4, new c-5" {
 		t.Errorf("first look: %q", got)
 	}
 

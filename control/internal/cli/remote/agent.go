@@ -55,6 +55,14 @@ func (a *agent) StartTask(ctx context.Context, ref policy.Ref, order store.Order
 	return err
 }
 
+func (a *agent) AbortTask(ctx context.Context, ref policy.Ref, abortion store.Abortion) error {
+	if err := a.isAbout(ref); err != nil {
+		return err
+	}
+	_, err := a.client.AbortTask(ctx, wire.EncodeAbortTask(ref, abortion))
+	return err
+}
+
 // isAbout keeps an order for another node from this one: a request to an agent names no node.
 func (a *agent) isAbout(ref policy.Ref) error {
 	if ref.Node == a.node {

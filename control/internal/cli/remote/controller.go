@@ -56,6 +56,13 @@ func (c *controller) StartTask(ctx context.Context, ref policy.Ref, order store.
 	return err
 }
 
+func (c *controller) AbortTask(ctx context.Context, ref policy.Ref, abortion store.Abortion) error {
+	_, err := c.client.RelayAbortTask(ctx, &sluicev1.RelayAbortTaskRequest{
+		Node: ref.Node, Request: wire.EncodeAbortTask(ref, abortion),
+	})
+	return err
+}
+
 func (c *controller) Decider() (sluicev1.ControllerServiceClient, error) {
 	return c.client, nil
 }

@@ -30,6 +30,8 @@ type Cluster interface {
 	ClearLeases(ctx context.Context, ref policy.Ref, selection store.Selection) (uint32, error)
 	// StartTask starts a task now.
 	StartTask(ctx context.Context, ref policy.Ref, order store.Order) error
+	// AbortTask tells a task to end.
+	AbortTask(ctx context.Context, ref policy.Ref, abortion store.Abortion) error
 	// Decider is what decisions and policies are asked of; an agent has none.
 	Decider() (sluicev1.ControllerServiceClient, error)
 }

@@ -137,6 +137,10 @@ func storePanel(cluster *sluicev1.GetClusterResponse, bars int) panel {
 	}
 	for _, instance := range listing.Instances(cluster, listing.Filter{}) {
 		panel.rows = append(panel.rows, storeRows(instance, bars)...)
+		if len(instance.Part.Snapshot.GetDebts()) > 1 {
+			// Without what each is of, the debts of a store are only figures.
+			panel.spare = []string{"LIMIT", "DEBT", "P99", "DEBT-OF", "PROBLEM"}
+		}
 	}
 	return panel
 }
@@ -189,7 +193,7 @@ func latencies(snapshot *sluicev1.Snapshot) (listing.Cell, float64) {
 
 func leasePanel(cluster *sluicev1.GetClusterResponse, age time.Duration) panel {
 	panel := panel{
-		header: []string{"LEASE", "KIND", "SCOPE", "SETTING", "OWNER", "TIME-LEFT"},
+		header: []string{"LEASE", "KIND", "SCOPE", "SETTING", "OWNER", "ENDS-IN"},
 		orders: []string{"target", "time left"},
 		spare:  []string{"SCOPE", "KIND", "OWNER"},
 	}

@@ -108,8 +108,9 @@ func TestFrames(t *testing.T) {
 
 func TestNarrowTerminalShowsWhatMatters(t *testing.T) {
 	for width, wants := range map[int][]string{
-		80: {"6MB/s  ", "75%", "read 1.2ms, write 5.5ms", "rate_bytes_per_second=6MB/s", "policy/nightly", "3.7s"},
-		60: {"running", "6MB/s", "95%", "3.7s"},
+		110: {"read 1.2ms, write 5.5ms", "flush orders", "operator/ann"},
+		80:  {"6MB/s  ", "75%", "flush orders", "rate_bytes_per_second=6MB/s", "policy/nightly", "3.7s"},
+		60:  {"running", "6MB/s", "95%", "3.7s"},
 	} {
 		shown, screen := newDisplay(t, width, 20)
 		shown.draw()
@@ -192,8 +193,8 @@ func TestSelectionStaysOnARowThatIsThere(t *testing.T) {
 	if got := shown.view.selected[startPanel]; got != 0 {
 		t.Errorf("above the first row: %d", got)
 	}
-	press(t, shown, 'j', 'j', 'j', 'j', 'j')
-	if got := shown.view.selected[startPanel]; got != 2 {
+	press(t, shown, 'j', 'j', 'j', 'j', 'j', 'j', 'j', 'j')
+	if got := shown.view.selected[startPanel]; got != 5 {
 		t.Errorf("below the last row: %d", got)
 	}
 	shown.take(state{cluster: &sluicev1.GetClusterResponse{}, fetchedAt: clitest.Now()})
@@ -267,5 +268,19 @@ func TestWriteOnceFailsWithoutAnAnswer(t *testing.T) {
 	failing.Fetch = func(context.Context) (*sluicev1.GetClusterResponse, error) { return nil, errors.New("refused") }
 	if err := WriteOnce(t.Context(), failing, &bytes.Buffer{}); err == nil {
 		t.Error("it succeeds")
+	}
+}
+
+// Where each store has one debt, a narrow terminal goes without what it is of rather than latencies.
+func TestNarrowTerminalShowsLatenciesOfStoresWithOneDebt(t *testing.T) {
+	shown, screen := newDisplay(t, 80, 20)
+	for _, node := range shown.state.cluster.GetNodes() {
+		if snapshots := node.GetSnapshot().GetSnapshots(); len(snapshots) == 3 {
+			node.Snapshot.Snapshots = snapshots[:2]
+		}
+	}
+	shown.draw()
+	if got := text(screen); !strings.Contains(got, "read 1.2ms, write 5.5ms") {
+		t.Errorf("the latencies are not there:\n%s", got)
 	}
 }

@@ -1,8 +1,8 @@
 // Package contract has the checks that every plug-in must pass that serves the local protocol. They
 // speak to its socket and know nothing else of it, so that they run against a plug-in in any language.
 //
-// They give orders, the mildest that the plug-in offers and for a minute at most, start a task if that
-// can be ordered, and end what they gave. Run them against a store that nobody depends on.
+// They give orders, the mildest that the plug-in offers and for a minute at most, start tasks and abort
+// one if that can be ordered, and end what they gave. Run them against a store that nobody depends on.
 package contract
 
 import (
@@ -92,6 +92,7 @@ func checks() []check {
 	all = append(all, messageChecks()...)
 	all = append(all, orderChecks()...)
 	all = append(all, refusalChecks()...)
+	all = append(all, taskChecks()...)
 	all = append(all, connectionChecks()...)
 	return append(all, expiryCheck())
 }

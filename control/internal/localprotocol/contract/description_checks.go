@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/store"
@@ -68,6 +69,9 @@ func checkDescribe(ctx context.Context, s *subject) error {
 			return fmt.Errorf("the kind %q is there twice", capability.Kind)
 		}
 		kinds[capability.Kind] = true
+		if err := checkTaskOrders(capability, got.ProtocolVersion.Minor); err != nil {
+			return err
+		}
 		for _, name := range capability.Settings {
 			if !slices.Contains(store.SettingNames(), name) {
 				return fmt.Errorf("the setting %q is not in the vocabulary", name)
@@ -103,11 +107,7 @@ func checkOtherMajor(ctx context.Context, s *subject) error {
 
 func checkSnapshot(ctx context.Context, s *subject) error {
 	var snapshot struct {
-		Tasks []struct {
-			ID    string      `json:"id"`
-			Kind  store.Kind  `json:"kind"`
-			State store.State `json:"state"`
-		} `json:"tasks"`
+		Tasks []task `json:"tasks"`
 		Debts []struct {
 			Kind store.Kind `json:"kind"`
 		} `json:"debts"`
@@ -128,6 +128,10 @@ func checkSnapshot(ctx context.Context, s *subject) error {
 			return fmt.Errorf("the kind %q of task %q is not in the vocabulary", task.Kind, task.ID)
 		case !slices.Contains(store.States(), task.State):
 			return fmt.Errorf("the state %q of task %q is not in the vocabulary", task.State, task.ID)
+		}
+		if s.canAbort(task.Kind) && (len(task.ID) > maxTaskBytes || strings.ContainsFunc(task.ID, unicode.IsControl)) {
+			return fmt.Errorf("the id %.300q of a task that can be aborted is longer than %d bytes, or not printable",
+				task.ID, maxTaskBytes)
 		}
 		identifiers[task.ID] = true
 	}

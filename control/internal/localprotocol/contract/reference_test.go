@@ -18,7 +18,7 @@ func TestReferenceStoreKeepsTheContract(t *testing.T) {
 			t.Errorf("%s %s: %s\nWhat to do: %s", check.Name, check.Outcome, check.Problem, check.Requirement)
 		}
 	})
-	if count < 25 {
+	if count < 28 {
 		t.Errorf("only %d checks were made", count)
 	}
 	if err := process.Terminate(); err != nil {

@@ -33,14 +33,24 @@ type description struct {
 		Major int `json:"major"`
 		Minor int `json:"minor"`
 	} `json:"protocol_version"`
-	Store        string `json:"store"`
-	Instance     string `json:"instance"`
-	Capabilities []struct {
-		Kind     store.Kind          `json:"kind"`
-		Settings []store.SettingName `json:"settings"`
-		CanStart bool                `json:"can_start"`
-	} `json:"capabilities"`
-	MaxTimeToLiveSeconds float64 `json:"max_time_to_live_seconds"`
+	Store                string       `json:"store"`
+	Instance             string       `json:"instance"`
+	Capabilities         []capability `json:"capabilities"`
+	MaxTimeToLiveSeconds float64      `json:"max_time_to_live_seconds"`
+}
+
+type capability struct {
+	Kind     store.Kind          `json:"kind"`
+	Settings []store.SettingName `json:"settings"`
+	CanStart bool                `json:"can_start"`
+	Variants []string            `json:"variants"`
+	CanAbort bool                `json:"can_abort"`
+}
+
+type task struct {
+	ID    string      `json:"id"`
+	Kind  store.Kind  `json:"kind"`
+	State store.State `json:"state"`
 }
 
 type lease struct {

@@ -62,6 +62,15 @@ func doing(part, request string, answer responder) responder {
 	}
 }
 
+// abortTwice takes the second abort of a task as well.
+func abortTwice(line []byte, pass func([]byte) []byte) []byte {
+	answer := pass(line)
+	if bytes.Contains(line, []byte(`"task":"compaction-`)) {
+		return []byte(`{"jsonrpc":"2.0","id":7,"result":{}}`)
+	}
+	return answer
+}
+
 func failWith(response object, number int) {
 	response["error"] = object{"code": number, "message": "wrong"}
 }
@@ -170,6 +179,20 @@ func wrongResponders() []struct {
 			}
 		})},
 		{"unknown scope taken for all", "unknown-scope", asking("set", func(params object) { params["scope"] = "" })},
+		{"variants of an old version", "describe", answering("describe", func(_, response object) {
+			within(within(response, "result"), "protocol_version")["minor"] = 0
+		})},
+		{"unknown variants ignored", "variant", asking("start", func(params object) {
+			if params["variant"] == "no-such-variant" {
+				delete(params, "variant")
+			}
+		})},
+		{"variant of a lease ignored", "variant", asking("set", func(params object) { delete(params, "variant") })},
+		{"abort of what there is not", "abort-refused", instead("no such task", `{"jsonrpc":"2.0","id":7,"result":{}}`)},
+		{"members of an abort ignored", "abort-refused", asking("abort", func(params object) { delete(params, "scope") })},
+		{"abort not obeyed", "abort", instead(`"task":"compaction-`, `{"jsonrpc":"2.0","id":7,"result":{}}`)},
+		{"abort that ends leases", "abort", doing(`"task":"compaction-`, clearFirst, honest)},
+		{"abort of what has ended", "abort", abortTwice},
 		{"answers out of order", "answers-in-order", answering("snapshot", func(request, response object) {
 			if request["id"] == json.Number("3") {
 				response["id"] = 4

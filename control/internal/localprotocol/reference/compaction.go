@@ -26,6 +26,7 @@ type table struct {
 type compaction struct {
 	id        string
 	scope     string
+	variant   store.Variant
 	state     store.State
 	createdAt time.Duration
 	startedAt time.Duration
@@ -42,7 +43,7 @@ func (c *compaction) occupiesSlot() bool {
 
 func (c *compaction) visible(now time.Duration) store.Task {
 	return store.Task{
-		ID: c.id, Kind: store.Compaction, Scope: c.scope, State: c.state,
+		ID: c.id, Kind: store.Compaction, Scope: c.scope, State: c.state, Phase: string(c.variant),
 		BytesDone:          uint64(c.doneBytes),
 		BytesTotal:         uint64(c.allBytes),
 		RateBytesPerSecond: c.rate,
@@ -143,6 +144,16 @@ func (s *Store) compact(deviceBytes float64) {
 	for _, each := range shares {
 		s.move(each.table, each.wanted*part)
 	}
+}
+
+// abort ends a compaction without its work: what it has moved is debt again.
+func (s *Store) abort(t *table) {
+	task := t.task
+	t.debtBytes += task.doneBytes
+	task.rate = 0
+	task.state, task.endedAt = store.Failed, s.elapsed
+	s.ended = append(s.ended, task)
+	t.task = nil
 }
 
 // move does one tick's work of one compaction.

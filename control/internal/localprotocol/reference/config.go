@@ -112,6 +112,11 @@ func validateScopes(scopes []string) error {
 	return nil
 }
 
+// variants are what a start may ask for.
+func variants() []store.Variant {
+	return []store.Variant{store.Minor, store.Major}
+}
+
 // settings are what can be ordered of compactions here.
 func settings() []store.SettingName {
 	return []store.SettingName{

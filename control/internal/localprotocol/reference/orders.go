@@ -53,8 +53,11 @@ func (s *Store) checkSelection(selection store.Selection) error {
 	return selection.Validate()
 }
 
+// minorShare is the part of a table's debt that a minor compaction takes.
+const minorShare = 0.5
+
 // Start starts the compaction of a table, or of the one with the most debt, whatever its debt and
-// whether it was put off.
+// whether it was put off. Without a variant it takes all of the debt, as a major one does.
 func (s *Store) Start(_ context.Context, order store.Order) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +74,33 @@ func (s *Store) Start(_ context.Context, order store.Order) error {
 	}
 	s.enqueue(chosen)
 	s.run(chosen)
+	chosen.task.variant = order.Variant
+	if order.Variant == store.Minor {
+		chosen.task.allBytes = math.Max(1, chosen.task.allBytes*minorShare)
+	}
 	return nil
+}
+
+// Abort ends a compaction at once. The debt is there again, and soon queued again if it is over the
+// trigger.
+func (s *Store) Abort(_ context.Context, abortion store.Abortion) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance()
+	if err := checkKind(abortion.Kind); err != nil {
+		return err
+	}
+	if err := abortion.Validate(); err != nil {
+		return err
+	}
+	for _, each := range s.tables {
+		if each.task != nil && each.task.id == abortion.Task {
+			s.abort(each)
+			return nil
+		}
+	}
+	return store.Errorf(store.CodeNotFound, "there is no compaction %q, or it has ended", abortion.Task).
+		WithHint("The snapshot lists those that there are.")
 }
 
 // check refuses what this store cannot do, before anything changes.
@@ -98,6 +127,10 @@ func (s *Store) check(order store.Order, starts bool) error {
 func (s *Store) checkCapability(order store.Order, starts bool) error {
 	if err := checkKind(order.Kind); err != nil {
 		return err
+	}
+	if order.Variant != "" && !slices.Contains(variants(), order.Variant) {
+		return store.Errorf(store.CodeUnsupported, "there is no variant %q of compaction here", order.Variant).
+			WithHint("Variants: %v.", variants())
 	}
 	if starts && order.Setting == (store.Setting{}) || slices.Contains(settings(), order.Setting.Name) {
 		return nil

@@ -50,6 +50,54 @@ func TestStartWithSetting(t *testing.T) {
 	}
 }
 
+func TestStartOfVariants(t *testing.T) {
+	for variant, wantBytes := range map[store.Variant]float64{store.Minor: 5e6, store.Major: 10e6} {
+		s := simulate(t, steady())
+		s.pass(time.Second)
+		start := store.Order{Kind: store.Compaction, Owner: "test", TimeToLive: time.Minute, Variant: variant}
+		if err := s.Start(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		if task := s.task(); task.Phase != string(variant) || !near(float64(task.BytesTotal), wantBytes, 1e5) {
+			t.Errorf("%s of 10 MB: %+v", variant, task)
+		}
+		start.Variant = "huge"
+		s.expectCode("a variant that is not offered", s.Start(t.Context(), start), store.CodeUnsupported)
+	}
+}
+
+// What was moved is to be moved again, and the lease that held the task is as it was.
+func TestAbort(t *testing.T) {
+	s := simulate(t, steady())
+	s.untilRunning()
+	s.pass(time.Second)
+	s.mustSet(order(store.Hold, 0, time.Minute))
+	s.pass(time.Second)
+	running, debt := s.task(), s.totalDebt().Bytes
+	abortion := store.Abortion{Kind: store.Compaction, Task: running.ID, Owner: "test"}
+	if err := s.Abort(t.Context(), abortion); err != nil {
+		t.Fatal(err)
+	}
+	if task := s.see().Tasks[0]; task.ID != running.ID || task.State != store.Failed {
+		t.Errorf("aborted, it is %+v", task)
+	}
+	if got, want := float64(s.totalDebt().Bytes), float64(debt+running.BytesDone); !near(got, want, 2) {
+		t.Errorf("the debt is %v, not %v", got, want)
+	}
+	if leases := s.see().Leases; len(leases) != 1 {
+		t.Errorf("the abort has left the leases %+v", leases)
+	}
+	s.expectCode("a second abort", s.Abort(t.Context(), abortion), store.CodeNotFound)
+	abortion.Kind = store.Flush
+	s.expectCode("an abort of another kind", s.Abort(t.Context(), abortion), store.CodeUnsupported)
+	// The debt is over the trigger, so that another compaction has been queued.
+	s.pass(100 * time.Millisecond)
+	tasks := s.see().Tasks
+	if last := tasks[len(tasks)-1]; last.ID == running.ID || last.State != store.Held {
+		t.Errorf("after the abort there are %+v", tasks)
+	}
+}
+
 func TestStartKeepsToConcurrency(t *testing.T) {
 	config := steady()
 	config.Scopes = []string{"a", "b"}

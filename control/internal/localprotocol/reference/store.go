@@ -71,7 +71,9 @@ func (s *Store) Describe(context.Context) (store.Description, error) {
 		Instance:      s.config.Instance,
 		StoreVersion:  s.config.Version,
 		PluginVersion: s.config.Version,
-		Capabilities:  []store.Capability{{Kind: store.Compaction, Settings: settings(), CanStart: true}},
+		Capabilities: []store.Capability{{
+			Kind: store.Compaction, Settings: settings(), CanStart: true, Variants: variants(), CanAbort: true,
+		}},
 		MaxTimeToLive: s.config.MaxTimeToLive,
 	}, nil
 }

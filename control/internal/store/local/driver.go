@@ -97,6 +97,17 @@ func (d *Driver) Start(ctx context.Context, order store.Order) error {
 	return nil
 }
 
+// Abort tells a task to end.
+func (d *Driver) Abort(ctx context.Context, abortion store.Abortion) error {
+	if err := abortion.Validate(); err != nil {
+		return err
+	}
+	if err := d.client.Abort(ctx, abortion); err != nil {
+		return d.failure(err)
+	}
+	return nil
+}
+
 // Close closes the connection.
 func (d *Driver) Close() error {
 	return d.client.Close()

@@ -94,6 +94,14 @@ func TestStart(t *testing.T) {
 	if got := store.CodeOf(err); err == nil || got != store.CodeRefused {
 		t.Errorf("a second start: %v (%q)", err, got)
 	}
+	abortion := store.Abortion{Kind: store.Compaction, Task: snapshot.Tasks[0].ID, Owner: "test"}
+	if err := driver.Abort(t.Context(), abortion); err != nil {
+		t.Fatal(err)
+	}
+	order.Variant = store.Minor
+	if err := driver.Start(t.Context(), order); err != nil {
+		t.Errorf("a start of another variant after the abort: %v", err)
+	}
 }
 
 func waitForDebt(t *testing.T, driver store.Driver, scope string) {

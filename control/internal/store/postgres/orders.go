@@ -65,6 +65,10 @@ func (d *Driver) Start(ctx context.Context, order store.Order) error {
 	if err := validateTarget(order.Kind, order.Scope); err != nil {
 		return err
 	}
+	if order.Variant != "" {
+		return store.Errorf(store.CodeUnsupported, "a checkpoint has no variant %q", order.Variant).
+			WithHint("Start it without one.")
+	}
 	start, err := callToStart(order)
 	if err != nil {
 		return err
@@ -73,6 +77,18 @@ func (d *Driver) Start(ctx context.Context, order store.Order) error {
 		return d.failure(err)
 	}
 	return nil
+}
+
+// Abort refuses: what a checkpoint has written it cannot take back, and the server ends none.
+func (d *Driver) Abort(_ context.Context, abortion store.Abortion) error {
+	if err := abortion.Validate(); err != nil {
+		return err
+	}
+	if err := validateTarget(abortion.Kind, ""); err != nil {
+		return err
+	}
+	return store.Errorf(store.CodeUnsupported, "PostgreSQL cannot abort a checkpoint").
+		WithHint("Set %s to pause it, or %s to put the next one off.", store.Hold, store.DeferUntilDebtBytes)
 }
 
 // Clear ends the leases of an owner before their time and returns how many there were.

@@ -58,6 +58,7 @@ func Run(t *testing.T, subject Subject) {
 		{"a lease outlives the driver that gave it", testReopen},
 		{"bad orders change nothing", testBadOrders},
 		{"bad selections end nothing", testBadSelections},
+		{"bad variants and aborts change nothing", testBadTasks},
 		{"an ended context ends the call, not the driver", testContext},
 		{"calls at the same time", testConcurrency},
 		{"a closed driver is unavailable", testClosed},

@@ -97,6 +97,50 @@ func testBadSelections(t *testing.T, subject Subject, driver store.Driver) {
 	expectOnly(t, driver, subject.order())
 }
 
+// testBadTasks gives orders for tasks that no store obeys.
+func testBadTasks(t *testing.T, subject Subject, driver store.Driver) {
+	description, err := driver.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustSet(t, driver, subject.order())
+	start := subject.order()
+	start.Variant = "no-such-variant"
+	expectCode(t, "a variant that is not offered", driver.Start(t.Context(), start), store.CodeUnsupported)
+	_, err = driver.Set(t.Context(), start)
+	expectCode(t, "a lease with a variant", err, store.CodeInvalid)
+	start.Variant = "No Variant"
+	expectCode(t, "a variant that is no word", driver.Start(t.Context(), start), store.CodeInvalid)
+
+	missing := store.CodeUnsupported
+	if canAbort(description, subject.Kind) {
+		missing = store.CodeNotFound
+	}
+	tests := []struct {
+		name   string
+		change func(*store.Abortion)
+		code   store.Code
+	}{
+		{"no owner", func(a *store.Abortion) { a.Owner = "" }, store.CodeInvalid},
+		{"no kind", func(a *store.Abortion) { a.Kind = "" }, store.CodeInvalid},
+		{"no task", func(a *store.Abortion) { a.Task = "" }, store.CodeInvalid},
+		{"long task", func(a *store.Abortion) { a.Task = strings.Repeat("x", 256) }, store.CodeInvalid},
+		{"unprintable task", func(a *store.Abortion) { a.Task = "a\x1bb" }, store.CodeInvalid},
+		{"kind that is not offered", func(a *store.Abortion) { a.Kind = otherKind(description) }, store.CodeUnsupported},
+		{"task that is not there", func(*store.Abortion) {}, missing},
+	}
+	for _, test := range tests {
+		abortion := store.Abortion{Kind: subject.Kind, Task: "no such task: storetest", Owner: owner}
+		test.change(&abortion)
+		expectCode(t, "abort: "+test.name, driver.Abort(t.Context(), abortion), test.code)
+	}
+	expectOnly(t, driver, subject.order())
+}
+
+func canAbort(description store.Description, kind store.Kind) bool {
+	return slices.ContainsFunc(description.Capabilities, func(c store.Capability) bool { return c.Kind == kind && c.CanAbort })
+}
+
 // eachCall makes every call of a driver, with an order that it would obey, and gives its error to check.
 func eachCall(ctx context.Context, subject Subject, driver store.Driver, check func(call string, err error)) {
 	_, err := driver.Describe(ctx)

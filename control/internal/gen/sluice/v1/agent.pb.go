@@ -523,7 +523,10 @@ type StartTaskRequest struct {
 	// Time to live of the lease on the pace.
 	TimeToLive *durationpb.Duration `protobuf:"bytes,6,opt,name=time_to_live,json=timeToLive,proto3" json:"time_to_live,omitempty"`
 	// Take the lease over from another owner.
-	Replace       bool `protobuf:"varint,7,opt,name=replace,proto3" json:"replace,omitempty"`
+	Replace bool `protobuf:"varint,7,opt,name=replace,proto3" json:"replace,omitempty"`
+	// One of the variants of the capability; empty for the store's own choice. Since 1.3: an agent before
+	// that takes no notice, but has no variants in its capabilities either, where a caller looks first.
+	Variant       string `protobuf:"bytes,8,opt,name=variant,proto3" json:"variant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -607,6 +610,13 @@ func (x *StartTaskRequest) GetReplace() bool {
 	return false
 }
 
+func (x *StartTaskRequest) GetVariant() string {
+	if x != nil {
+		return x.Variant
+	}
+	return ""
+}
+
 // StartTaskResponse says that the task was asked for.
 type StartTaskResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -644,6 +654,116 @@ func (*StartTaskResponse) Descriptor() ([]byte, []int) {
 	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{9}
 }
 
+// AbortTaskRequest asks for a task to be aborted. It neither gives a lease nor ends one.
+type AbortTaskRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which instance.
+	Ref *StoreRef `protobuf:"bytes,1,opt,name=ref,proto3" json:"ref,omitempty"`
+	// Kind of task.
+	Kind Kind `protobuf:"varint,2,opt,name=kind,proto3,enum=sluice.v1.Kind" json:"kind,omitempty"`
+	// Id of the task.
+	TaskId string `protobuf:"bytes,3,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	// Who asks.
+	Owner         string `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortTaskRequest) Reset() {
+	*x = AbortTaskRequest{}
+	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortTaskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortTaskRequest) ProtoMessage() {}
+
+func (x *AbortTaskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortTaskRequest.ProtoReflect.Descriptor instead.
+func (*AbortTaskRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *AbortTaskRequest) GetRef() *StoreRef {
+	if x != nil {
+		return x.Ref
+	}
+	return nil
+}
+
+func (x *AbortTaskRequest) GetKind() Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return Kind_KIND_UNSPECIFIED
+}
+
+func (x *AbortTaskRequest) GetTaskId() string {
+	if x != nil {
+		return x.TaskId
+	}
+	return ""
+}
+
+func (x *AbortTaskRequest) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+// AbortTaskResponse says that the task was told to end, which may take some seconds.
+type AbortTaskResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AbortTaskResponse) Reset() {
+	*x = AbortTaskResponse{}
+	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AbortTaskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AbortTaskResponse) ProtoMessage() {}
+
+func (x *AbortTaskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AbortTaskResponse.ProtoReflect.Descriptor instead.
+func (*AbortTaskResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{11}
+}
+
 // SteerRequest begins an exchange, gives an order, or only says how many snapshots have come.
 type SteerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -671,7 +791,7 @@ type SteerRequest struct {
 
 func (x *SteerRequest) Reset() {
 	*x = SteerRequest{}
-	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	mi := &file_sluice_v1_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +803,7 @@ func (x *SteerRequest) String() string {
 func (*SteerRequest) ProtoMessage() {}
 
 func (x *SteerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_agent_proto_msgTypes[10]
+	mi := &file_sluice_v1_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +816,7 @@ func (x *SteerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerRequest.ProtoReflect.Descriptor instead.
 func (*SteerRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SteerRequest) GetNumber() uint64 {
@@ -798,7 +918,7 @@ type SteerResponse struct {
 
 func (x *SteerResponse) Reset() {
 	*x = SteerResponse{}
-	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	mi := &file_sluice_v1_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -810,7 +930,7 @@ func (x *SteerResponse) String() string {
 func (*SteerResponse) ProtoMessage() {}
 
 func (x *SteerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_agent_proto_msgTypes[11]
+	mi := &file_sluice_v1_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -823,7 +943,7 @@ func (x *SteerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerResponse.ProtoReflect.Descriptor instead.
 func (*SteerResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SteerResponse) GetLastRequest() uint64 {
@@ -899,7 +1019,7 @@ type OrderAnswer struct {
 
 func (x *OrderAnswer) Reset() {
 	*x = OrderAnswer{}
-	mi := &file_sluice_v1_agent_proto_msgTypes[12]
+	mi := &file_sluice_v1_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +1031,7 @@ func (x *OrderAnswer) String() string {
 func (*OrderAnswer) ProtoMessage() {}
 
 func (x *OrderAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_agent_proto_msgTypes[12]
+	mi := &file_sluice_v1_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1044,7 @@ func (x *OrderAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OrderAnswer.ProtoReflect.Descriptor instead.
 func (*OrderAnswer) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{12}
+	return file_sluice_v1_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OrderAnswer) GetRequest() uint64 {
@@ -982,7 +1102,7 @@ const file_sluice_v1_agent_proto_rawDesc = "" +
 	"\x04kind\x18\x03 \x01(\x0e2\x0f.sluice.v1.KindR\x04kind\x12\x14\n" +
 	"\x05scope\x18\x04 \x01(\tR\x05scope\"/\n" +
 	"\x13ClearLeasesResponse\x12\x18\n" +
-	"\acleared\x18\x01 \x01(\rR\acleared\"\x8f\x02\n" +
+	"\acleared\x18\x01 \x01(\rR\acleared\"\xa9\x02\n" +
 	"\x10StartTaskRequest\x12%\n" +
 	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12#\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x0f.sluice.v1.KindR\x04kind\x12\x14\n" +
@@ -991,8 +1111,15 @@ const file_sluice_v1_agent_proto_rawDesc = "" +
 	"\x05owner\x18\x05 \x01(\tR\x05owner\x12;\n" +
 	"\ftime_to_live\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"timeToLive\x12\x18\n" +
-	"\areplace\x18\a \x01(\bR\areplace\"\x13\n" +
-	"\x11StartTaskResponse\"\xf4\x02\n" +
+	"\areplace\x18\a \x01(\bR\areplace\x12\x18\n" +
+	"\avariant\x18\b \x01(\tR\avariant\"\x13\n" +
+	"\x11StartTaskResponse\"\x8d\x01\n" +
+	"\x10AbortTaskRequest\x12%\n" +
+	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12#\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x0f.sluice.v1.KindR\x04kind\x12\x17\n" +
+	"\atask_id\x18\x03 \x01(\tR\x06taskId\x12\x14\n" +
+	"\x05owner\x18\x04 \x01(\tR\x05owner\"\x13\n" +
+	"\x11AbortTaskResponse\"\xf4\x02\n" +
 	"\fSteerRequest\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x125\n" +
 	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\binterval\x12/\n" +
@@ -1012,13 +1139,14 @@ const file_sluice_v1_agent_proto_rawDesc = "" +
 	"\vOrderAnswer\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x04R\arequest\x128\n" +
 	"\tset_lease\x18\x02 \x01(\v2\x1b.sluice.v1.SetLeaseResponseR\bsetLease\x12\x16\n" +
-	"\x06status\x18\x03 \x01(\fR\x06status2\xbc\x03\n" +
+	"\x06status\x18\x03 \x01(\fR\x06status2\x84\x04\n" +
 	"\fAgentService\x12C\n" +
 	"\bDescribe\x12\x1a.sluice.v1.DescribeRequest\x1a\x1b.sluice.v1.DescribeResponse\x12L\n" +
 	"\vGetSnapshot\x12\x1d.sluice.v1.GetSnapshotRequest\x1a\x1e.sluice.v1.GetSnapshotResponse\x12C\n" +
 	"\bSetLease\x12\x1a.sluice.v1.SetLeaseRequest\x1a\x1b.sluice.v1.SetLeaseResponse\x12L\n" +
 	"\vClearLeases\x12\x1d.sluice.v1.ClearLeasesRequest\x1a\x1e.sluice.v1.ClearLeasesResponse\x12F\n" +
-	"\tStartTask\x12\x1b.sluice.v1.StartTaskRequest\x1a\x1c.sluice.v1.StartTaskResponse\x12>\n" +
+	"\tStartTask\x12\x1b.sluice.v1.StartTaskRequest\x1a\x1c.sluice.v1.StartTaskResponse\x12F\n" +
+	"\tAbortTask\x12\x1b.sluice.v1.AbortTaskRequest\x1a\x1c.sluice.v1.AbortTaskResponse\x12>\n" +
 	"\x05Steer\x12\x17.sluice.v1.SteerRequest\x1a\x18.sluice.v1.SteerResponse(\x010\x01B4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
 
 var (
@@ -1033,7 +1161,7 @@ func file_sluice_v1_agent_proto_rawDescGZIP() []byte {
 	return file_sluice_v1_agent_proto_rawDescData
 }
 
-var file_sluice_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_sluice_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_sluice_v1_agent_proto_goTypes = []any{
 	(*DescribeRequest)(nil),     // 0: sluice.v1.DescribeRequest
 	(*DescribeResponse)(nil),    // 1: sluice.v1.DescribeResponse
@@ -1045,60 +1173,66 @@ var file_sluice_v1_agent_proto_goTypes = []any{
 	(*ClearLeasesResponse)(nil), // 7: sluice.v1.ClearLeasesResponse
 	(*StartTaskRequest)(nil),    // 8: sluice.v1.StartTaskRequest
 	(*StartTaskResponse)(nil),   // 9: sluice.v1.StartTaskResponse
-	(*SteerRequest)(nil),        // 10: sluice.v1.SteerRequest
-	(*SteerResponse)(nil),       // 11: sluice.v1.SteerResponse
-	(*OrderAnswer)(nil),         // 12: sluice.v1.OrderAnswer
-	(*Description)(nil),         // 13: sluice.v1.Description
-	(*NodeSignals)(nil),         // 14: sluice.v1.NodeSignals
-	(*Snapshot)(nil),            // 15: sluice.v1.Snapshot
-	(*StoreRef)(nil),            // 16: sluice.v1.StoreRef
-	(Kind)(0),                   // 17: sluice.v1.Kind
-	(*Setting)(nil),             // 18: sluice.v1.Setting
-	(*durationpb.Duration)(nil), // 19: google.protobuf.Duration
-	(*Lease)(nil),               // 20: sluice.v1.Lease
+	(*AbortTaskRequest)(nil),    // 10: sluice.v1.AbortTaskRequest
+	(*AbortTaskResponse)(nil),   // 11: sluice.v1.AbortTaskResponse
+	(*SteerRequest)(nil),        // 12: sluice.v1.SteerRequest
+	(*SteerResponse)(nil),       // 13: sluice.v1.SteerResponse
+	(*OrderAnswer)(nil),         // 14: sluice.v1.OrderAnswer
+	(*Description)(nil),         // 15: sluice.v1.Description
+	(*NodeSignals)(nil),         // 16: sluice.v1.NodeSignals
+	(*Snapshot)(nil),            // 17: sluice.v1.Snapshot
+	(*StoreRef)(nil),            // 18: sluice.v1.StoreRef
+	(Kind)(0),                   // 19: sluice.v1.Kind
+	(*Setting)(nil),             // 20: sluice.v1.Setting
+	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
+	(*Lease)(nil),               // 22: sluice.v1.Lease
 }
 var file_sluice_v1_agent_proto_depIdxs = []int32{
-	13, // 0: sluice.v1.DescribeResponse.stores:type_name -> sluice.v1.Description
-	14, // 1: sluice.v1.GetSnapshotResponse.signals:type_name -> sluice.v1.NodeSignals
-	13, // 2: sluice.v1.GetSnapshotResponse.descriptions:type_name -> sluice.v1.Description
-	15, // 3: sluice.v1.GetSnapshotResponse.snapshots:type_name -> sluice.v1.Snapshot
-	16, // 4: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
-	17, // 5: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
-	18, // 6: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
-	19, // 7: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
-	20, // 8: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
-	16, // 9: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
-	17, // 10: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
-	16, // 11: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
-	17, // 12: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
-	18, // 13: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
-	19, // 14: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
-	19, // 15: sluice.v1.SteerRequest.interval:type_name -> google.protobuf.Duration
-	19, // 16: sluice.v1.SteerRequest.delay:type_name -> google.protobuf.Duration
-	4,  // 17: sluice.v1.SteerRequest.set_lease:type_name -> sluice.v1.SetLeaseRequest
-	8,  // 18: sluice.v1.SteerRequest.start_task:type_name -> sluice.v1.StartTaskRequest
-	19, // 19: sluice.v1.SteerRequest.timeout:type_name -> google.protobuf.Duration
-	19, // 20: sluice.v1.SteerResponse.since_request:type_name -> google.protobuf.Duration
-	3,  // 21: sluice.v1.SteerResponse.snapshot:type_name -> sluice.v1.GetSnapshotResponse
-	12, // 22: sluice.v1.SteerResponse.answer:type_name -> sluice.v1.OrderAnswer
-	5,  // 23: sluice.v1.OrderAnswer.set_lease:type_name -> sluice.v1.SetLeaseResponse
-	0,  // 24: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
-	2,  // 25: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
-	4,  // 26: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
-	6,  // 27: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
-	8,  // 28: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
-	10, // 29: sluice.v1.AgentService.Steer:input_type -> sluice.v1.SteerRequest
-	1,  // 30: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
-	3,  // 31: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
-	5,  // 32: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
-	7,  // 33: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
-	9,  // 34: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
-	11, // 35: sluice.v1.AgentService.Steer:output_type -> sluice.v1.SteerResponse
-	30, // [30:36] is the sub-list for method output_type
-	24, // [24:30] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	15, // 0: sluice.v1.DescribeResponse.stores:type_name -> sluice.v1.Description
+	16, // 1: sluice.v1.GetSnapshotResponse.signals:type_name -> sluice.v1.NodeSignals
+	15, // 2: sluice.v1.GetSnapshotResponse.descriptions:type_name -> sluice.v1.Description
+	17, // 3: sluice.v1.GetSnapshotResponse.snapshots:type_name -> sluice.v1.Snapshot
+	18, // 4: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
+	19, // 5: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
+	20, // 6: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
+	21, // 7: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
+	22, // 8: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
+	18, // 9: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
+	19, // 10: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
+	18, // 11: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
+	19, // 12: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
+	20, // 13: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
+	21, // 14: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
+	18, // 15: sluice.v1.AbortTaskRequest.ref:type_name -> sluice.v1.StoreRef
+	19, // 16: sluice.v1.AbortTaskRequest.kind:type_name -> sluice.v1.Kind
+	21, // 17: sluice.v1.SteerRequest.interval:type_name -> google.protobuf.Duration
+	21, // 18: sluice.v1.SteerRequest.delay:type_name -> google.protobuf.Duration
+	4,  // 19: sluice.v1.SteerRequest.set_lease:type_name -> sluice.v1.SetLeaseRequest
+	8,  // 20: sluice.v1.SteerRequest.start_task:type_name -> sluice.v1.StartTaskRequest
+	21, // 21: sluice.v1.SteerRequest.timeout:type_name -> google.protobuf.Duration
+	21, // 22: sluice.v1.SteerResponse.since_request:type_name -> google.protobuf.Duration
+	3,  // 23: sluice.v1.SteerResponse.snapshot:type_name -> sluice.v1.GetSnapshotResponse
+	14, // 24: sluice.v1.SteerResponse.answer:type_name -> sluice.v1.OrderAnswer
+	5,  // 25: sluice.v1.OrderAnswer.set_lease:type_name -> sluice.v1.SetLeaseResponse
+	0,  // 26: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
+	2,  // 27: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
+	4,  // 28: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
+	6,  // 29: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
+	8,  // 30: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
+	10, // 31: sluice.v1.AgentService.AbortTask:input_type -> sluice.v1.AbortTaskRequest
+	12, // 32: sluice.v1.AgentService.Steer:input_type -> sluice.v1.SteerRequest
+	1,  // 33: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
+	3,  // 34: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
+	5,  // 35: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
+	7,  // 36: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
+	9,  // 37: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
+	11, // 38: sluice.v1.AgentService.AbortTask:output_type -> sluice.v1.AbortTaskResponse
+	13, // 39: sluice.v1.AgentService.Steer:output_type -> sluice.v1.SteerResponse
+	33, // [33:40] is the sub-list for method output_type
+	26, // [26:33] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_agent_proto_init() }
@@ -1108,11 +1242,11 @@ func file_sluice_v1_agent_proto_init() {
 	}
 	file_sluice_v1_node_proto_init()
 	file_sluice_v1_store_proto_init()
-	file_sluice_v1_agent_proto_msgTypes[10].OneofWrappers = []any{
+	file_sluice_v1_agent_proto_msgTypes[12].OneofWrappers = []any{
 		(*SteerRequest_SetLease)(nil),
 		(*SteerRequest_StartTask)(nil),
 	}
-	file_sluice_v1_agent_proto_msgTypes[11].OneofWrappers = []any{
+	file_sluice_v1_agent_proto_msgTypes[13].OneofWrappers = []any{
 		(*SteerResponse_Snapshot)(nil),
 		(*SteerResponse_Answer)(nil),
 	}
@@ -1122,7 +1256,7 @@ func file_sluice_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_agent_proto_rawDesc), len(file_sluice_v1_agent_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

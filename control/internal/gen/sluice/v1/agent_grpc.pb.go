@@ -24,6 +24,7 @@ const (
 	AgentService_SetLease_FullMethodName    = "/sluice.v1.AgentService/SetLease"
 	AgentService_ClearLeases_FullMethodName = "/sluice.v1.AgentService/ClearLeases"
 	AgentService_StartTask_FullMethodName   = "/sluice.v1.AgentService/StartTask"
+	AgentService_AbortTask_FullMethodName   = "/sluice.v1.AgentService/AbortTask"
 	AgentService_Steer_FullMethodName       = "/sluice.v1.AgentService/Steer"
 )
 
@@ -45,6 +46,8 @@ type AgentServiceClient interface {
 	ClearLeases(ctx context.Context, in *ClearLeasesRequest, opts ...grpc.CallOption) (*ClearLeasesResponse, error)
 	// StartTask starts a background task now. Needs the role controller or operator.
 	StartTask(ctx context.Context, in *StartTaskRequest, opts ...grpc.CallOption) (*StartTaskResponse, error)
+	// AbortTask ends a background task without its work. Needs the role controller or operator. Since 1.3.
+	AbortTask(ctx context.Context, in *AbortTaskRequest, opts ...grpc.CallOption) (*AbortTaskResponse, error)
 	// Steer is the exchange of a controller with a node, for as long as both are there: the node sends its
 	// state once an interval, unasked, and takes orders in between. Needs the role controller. Since 1.1.
 	Steer(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SteerRequest, SteerResponse], error)
@@ -108,6 +111,16 @@ func (c *agentServiceClient) StartTask(ctx context.Context, in *StartTaskRequest
 	return out, nil
 }
 
+func (c *agentServiceClient) AbortTask(ctx context.Context, in *AbortTaskRequest, opts ...grpc.CallOption) (*AbortTaskResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AbortTaskResponse)
+	err := c.cc.Invoke(ctx, AgentService_AbortTask_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentServiceClient) Steer(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SteerRequest, SteerResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &AgentService_ServiceDesc.Streams[0], AgentService_Steer_FullMethodName, cOpts...)
@@ -139,6 +152,8 @@ type AgentServiceServer interface {
 	ClearLeases(context.Context, *ClearLeasesRequest) (*ClearLeasesResponse, error)
 	// StartTask starts a background task now. Needs the role controller or operator.
 	StartTask(context.Context, *StartTaskRequest) (*StartTaskResponse, error)
+	// AbortTask ends a background task without its work. Needs the role controller or operator. Since 1.3.
+	AbortTask(context.Context, *AbortTaskRequest) (*AbortTaskResponse, error)
 	// Steer is the exchange of a controller with a node, for as long as both are there: the node sends its
 	// state once an interval, unasked, and takes orders in between. Needs the role controller. Since 1.1.
 	Steer(grpc.BidiStreamingServer[SteerRequest, SteerResponse]) error
@@ -166,6 +181,9 @@ func (UnimplementedAgentServiceServer) ClearLeases(context.Context, *ClearLeases
 }
 func (UnimplementedAgentServiceServer) StartTask(context.Context, *StartTaskRequest) (*StartTaskResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method StartTask not implemented")
+}
+func (UnimplementedAgentServiceServer) AbortTask(context.Context, *AbortTaskRequest) (*AbortTaskResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AbortTask not implemented")
 }
 func (UnimplementedAgentServiceServer) Steer(grpc.BidiStreamingServer[SteerRequest, SteerResponse]) error {
 	return status.Error(codes.Unimplemented, "method Steer not implemented")
@@ -281,6 +299,24 @@ func _AgentService_StartTask_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_AbortTask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AbortTaskRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).AbortTask(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_AbortTask_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).AbortTask(ctx, req.(*AbortTaskRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AgentService_Steer_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(AgentServiceServer).Steer(&grpc.GenericServerStream[SteerRequest, SteerResponse]{ServerStream: stream})
 }
@@ -314,6 +350,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "StartTask",
 			Handler:    _AgentService_StartTask_Handler,
+		},
+		{
+			MethodName: "AbortTask",
+			Handler:    _AgentService_AbortTask_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -1352,6 +1352,107 @@ func (x *RelayStartTaskResponse) GetResponse() *StartTaskResponse {
 	return nil
 }
 
+// RelayAbortTaskRequest is the end of a task on a node.
+type RelayAbortTaskRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the node.
+	Node string `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// The order.
+	Request       *AbortTaskRequest `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelayAbortTaskRequest) Reset() {
+	*x = RelayAbortTaskRequest{}
+	mi := &file_sluice_v1_controller_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelayAbortTaskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelayAbortTaskRequest) ProtoMessage() {}
+
+func (x *RelayAbortTaskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_controller_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelayAbortTaskRequest.ProtoReflect.Descriptor instead.
+func (*RelayAbortTaskRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_controller_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RelayAbortTaskRequest) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *RelayAbortTaskRequest) GetRequest() *AbortTaskRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+// RelayAbortTaskResponse is the node's answer.
+type RelayAbortTaskResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The answer.
+	Response      *AbortTaskResponse `protobuf:"bytes,1,opt,name=response,proto3" json:"response,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RelayAbortTaskResponse) Reset() {
+	*x = RelayAbortTaskResponse{}
+	mi := &file_sluice_v1_controller_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RelayAbortTaskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RelayAbortTaskResponse) ProtoMessage() {}
+
+func (x *RelayAbortTaskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_controller_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RelayAbortTaskResponse.ProtoReflect.Descriptor instead.
+func (*RelayAbortTaskResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_controller_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RelayAbortTaskResponse) GetResponse() *AbortTaskResponse {
+	if x != nil {
+		return x.Response
+	}
+	return nil
+}
+
 var File_sluice_v1_controller_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_controller_proto_rawDesc = "" +
@@ -1439,12 +1540,17 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x125\n" +
 	"\arequest\x18\x02 \x01(\v2\x1b.sluice.v1.StartTaskRequestR\arequest\"R\n" +
 	"\x16RelayStartTaskResponse\x128\n" +
-	"\bresponse\x18\x01 \x01(\v2\x1c.sluice.v1.StartTaskResponseR\bresponse*Z\n" +
+	"\bresponse\x18\x01 \x01(\v2\x1c.sluice.v1.StartTaskResponseR\bresponse\"b\n" +
+	"\x15RelayAbortTaskRequest\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x125\n" +
+	"\arequest\x18\x02 \x01(\v2\x1b.sluice.v1.AbortTaskRequestR\arequest\"R\n" +
+	"\x16RelayAbortTaskResponse\x128\n" +
+	"\bresponse\x18\x01 \x01(\v2\x1c.sluice.v1.AbortTaskResponseR\bresponse*Z\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eVERDICT_CHANGE\x10\x01\x12\x10\n" +
 	"\fVERDICT_KEEP\x10\x02\x12\x10\n" +
-	"\fVERDICT_STOP\x10\x032\x83\x06\n" +
+	"\fVERDICT_STOP\x10\x032\xda\x06\n" +
 	"\x11ControllerService\x12I\n" +
 	"\n" +
 	"GetCluster\x12\x1c.sluice.v1.GetClusterRequest\x1a\x1d.sluice.v1.GetClusterResponse\x12R\n" +
@@ -1455,7 +1561,8 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\fResumePolicy\x12\x1e.sluice.v1.ResumePolicyRequest\x1a\x1f.sluice.v1.ResumePolicyResponse\x12R\n" +
 	"\rRelaySetLease\x12\x1f.sluice.v1.RelaySetLeaseRequest\x1a .sluice.v1.RelaySetLeaseResponse\x12[\n" +
 	"\x10RelayClearLeases\x12\".sluice.v1.RelayClearLeasesRequest\x1a#.sluice.v1.RelayClearLeasesResponse\x12U\n" +
-	"\x0eRelayStartTask\x12 .sluice.v1.RelayStartTaskRequest\x1a!.sluice.v1.RelayStartTaskResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
+	"\x0eRelayStartTask\x12 .sluice.v1.RelayStartTaskRequest\x1a!.sluice.v1.RelayStartTaskResponse\x12U\n" +
+	"\x0eRelayAbortTask\x12 .sluice.v1.RelayAbortTaskRequest\x1a!.sluice.v1.RelayAbortTaskResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_controller_proto_rawDescOnce sync.Once
@@ -1470,7 +1577,7 @@ func file_sluice_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sluice_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_sluice_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_sluice_v1_controller_proto_goTypes = []any{
 	(Verdict)(0),                     // 0: sluice.v1.Verdict
 	(*GetClusterRequest)(nil),        // 1: sluice.v1.GetClusterRequest
@@ -1494,63 +1601,71 @@ var file_sluice_v1_controller_proto_goTypes = []any{
 	(*RelayClearLeasesResponse)(nil), // 19: sluice.v1.RelayClearLeasesResponse
 	(*RelayStartTaskRequest)(nil),    // 20: sluice.v1.RelayStartTaskRequest
 	(*RelayStartTaskResponse)(nil),   // 21: sluice.v1.RelayStartTaskResponse
-	nil,                              // 22: sluice.v1.Decision.InputsEntry
-	(*GetSnapshotResponse)(nil),      // 23: sluice.v1.GetSnapshotResponse
-	(*durationpb.Duration)(nil),      // 24: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 25: google.protobuf.Timestamp
-	(*StoreRef)(nil),                 // 26: sluice.v1.StoreRef
-	(Kind)(0),                        // 27: sluice.v1.Kind
-	(*Setting)(nil),                  // 28: sluice.v1.Setting
-	(*SetLeaseRequest)(nil),          // 29: sluice.v1.SetLeaseRequest
-	(*SetLeaseResponse)(nil),         // 30: sluice.v1.SetLeaseResponse
-	(*ClearLeasesRequest)(nil),       // 31: sluice.v1.ClearLeasesRequest
-	(*ClearLeasesResponse)(nil),      // 32: sluice.v1.ClearLeasesResponse
-	(*StartTaskRequest)(nil),         // 33: sluice.v1.StartTaskRequest
-	(*StartTaskResponse)(nil),        // 34: sluice.v1.StartTaskResponse
+	(*RelayAbortTaskRequest)(nil),    // 22: sluice.v1.RelayAbortTaskRequest
+	(*RelayAbortTaskResponse)(nil),   // 23: sluice.v1.RelayAbortTaskResponse
+	nil,                              // 24: sluice.v1.Decision.InputsEntry
+	(*GetSnapshotResponse)(nil),      // 25: sluice.v1.GetSnapshotResponse
+	(*durationpb.Duration)(nil),      // 26: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*StoreRef)(nil),                 // 28: sluice.v1.StoreRef
+	(Kind)(0),                        // 29: sluice.v1.Kind
+	(*Setting)(nil),                  // 30: sluice.v1.Setting
+	(*SetLeaseRequest)(nil),          // 31: sluice.v1.SetLeaseRequest
+	(*SetLeaseResponse)(nil),         // 32: sluice.v1.SetLeaseResponse
+	(*ClearLeasesRequest)(nil),       // 33: sluice.v1.ClearLeasesRequest
+	(*ClearLeasesResponse)(nil),      // 34: sluice.v1.ClearLeasesResponse
+	(*StartTaskRequest)(nil),         // 35: sluice.v1.StartTaskRequest
+	(*StartTaskResponse)(nil),        // 36: sluice.v1.StartTaskResponse
+	(*AbortTaskRequest)(nil),         // 37: sluice.v1.AbortTaskRequest
+	(*AbortTaskResponse)(nil),        // 38: sluice.v1.AbortTaskResponse
 }
 var file_sluice_v1_controller_proto_depIdxs = []int32{
 	3,  // 0: sluice.v1.GetClusterResponse.nodes:type_name -> sluice.v1.NodeState
-	23, // 1: sluice.v1.NodeState.snapshot:type_name -> sluice.v1.GetSnapshotResponse
-	24, // 2: sluice.v1.NodeState.age:type_name -> google.protobuf.Duration
-	25, // 3: sluice.v1.Decision.made_at:type_name -> google.protobuf.Timestamp
-	26, // 4: sluice.v1.Decision.ref:type_name -> sluice.v1.StoreRef
-	27, // 5: sluice.v1.Decision.kind:type_name -> sluice.v1.Kind
+	25, // 1: sluice.v1.NodeState.snapshot:type_name -> sluice.v1.GetSnapshotResponse
+	26, // 2: sluice.v1.NodeState.age:type_name -> google.protobuf.Duration
+	27, // 3: sluice.v1.Decision.made_at:type_name -> google.protobuf.Timestamp
+	28, // 4: sluice.v1.Decision.ref:type_name -> sluice.v1.StoreRef
+	29, // 5: sluice.v1.Decision.kind:type_name -> sluice.v1.Kind
 	0,  // 6: sluice.v1.Decision.verdict:type_name -> sluice.v1.Verdict
-	28, // 7: sluice.v1.Decision.setting:type_name -> sluice.v1.Setting
-	22, // 8: sluice.v1.Decision.inputs:type_name -> sluice.v1.Decision.InputsEntry
+	30, // 7: sluice.v1.Decision.setting:type_name -> sluice.v1.Setting
+	24, // 8: sluice.v1.Decision.inputs:type_name -> sluice.v1.Decision.InputsEntry
 	4,  // 9: sluice.v1.ListDecisionsResponse.decisions:type_name -> sluice.v1.Decision
 	4,  // 10: sluice.v1.WatchDecisionsResponse.decision:type_name -> sluice.v1.Decision
 	11, // 11: sluice.v1.ListPoliciesResponse.policies:type_name -> sluice.v1.Policy
 	4,  // 12: sluice.v1.Policy.last_decisions:type_name -> sluice.v1.Decision
-	29, // 13: sluice.v1.RelaySetLeaseRequest.request:type_name -> sluice.v1.SetLeaseRequest
-	30, // 14: sluice.v1.RelaySetLeaseResponse.response:type_name -> sluice.v1.SetLeaseResponse
-	31, // 15: sluice.v1.RelayClearLeasesRequest.request:type_name -> sluice.v1.ClearLeasesRequest
-	32, // 16: sluice.v1.RelayClearLeasesResponse.response:type_name -> sluice.v1.ClearLeasesResponse
-	33, // 17: sluice.v1.RelayStartTaskRequest.request:type_name -> sluice.v1.StartTaskRequest
-	34, // 18: sluice.v1.RelayStartTaskResponse.response:type_name -> sluice.v1.StartTaskResponse
-	1,  // 19: sluice.v1.ControllerService.GetCluster:input_type -> sluice.v1.GetClusterRequest
-	5,  // 20: sluice.v1.ControllerService.ListDecisions:input_type -> sluice.v1.ListDecisionsRequest
-	7,  // 21: sluice.v1.ControllerService.WatchDecisions:input_type -> sluice.v1.WatchDecisionsRequest
-	9,  // 22: sluice.v1.ControllerService.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
-	12, // 23: sluice.v1.ControllerService.PausePolicy:input_type -> sluice.v1.PausePolicyRequest
-	14, // 24: sluice.v1.ControllerService.ResumePolicy:input_type -> sluice.v1.ResumePolicyRequest
-	16, // 25: sluice.v1.ControllerService.RelaySetLease:input_type -> sluice.v1.RelaySetLeaseRequest
-	18, // 26: sluice.v1.ControllerService.RelayClearLeases:input_type -> sluice.v1.RelayClearLeasesRequest
-	20, // 27: sluice.v1.ControllerService.RelayStartTask:input_type -> sluice.v1.RelayStartTaskRequest
-	2,  // 28: sluice.v1.ControllerService.GetCluster:output_type -> sluice.v1.GetClusterResponse
-	6,  // 29: sluice.v1.ControllerService.ListDecisions:output_type -> sluice.v1.ListDecisionsResponse
-	8,  // 30: sluice.v1.ControllerService.WatchDecisions:output_type -> sluice.v1.WatchDecisionsResponse
-	10, // 31: sluice.v1.ControllerService.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	13, // 32: sluice.v1.ControllerService.PausePolicy:output_type -> sluice.v1.PausePolicyResponse
-	15, // 33: sluice.v1.ControllerService.ResumePolicy:output_type -> sluice.v1.ResumePolicyResponse
-	17, // 34: sluice.v1.ControllerService.RelaySetLease:output_type -> sluice.v1.RelaySetLeaseResponse
-	19, // 35: sluice.v1.ControllerService.RelayClearLeases:output_type -> sluice.v1.RelayClearLeasesResponse
-	21, // 36: sluice.v1.ControllerService.RelayStartTask:output_type -> sluice.v1.RelayStartTaskResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	31, // 13: sluice.v1.RelaySetLeaseRequest.request:type_name -> sluice.v1.SetLeaseRequest
+	32, // 14: sluice.v1.RelaySetLeaseResponse.response:type_name -> sluice.v1.SetLeaseResponse
+	33, // 15: sluice.v1.RelayClearLeasesRequest.request:type_name -> sluice.v1.ClearLeasesRequest
+	34, // 16: sluice.v1.RelayClearLeasesResponse.response:type_name -> sluice.v1.ClearLeasesResponse
+	35, // 17: sluice.v1.RelayStartTaskRequest.request:type_name -> sluice.v1.StartTaskRequest
+	36, // 18: sluice.v1.RelayStartTaskResponse.response:type_name -> sluice.v1.StartTaskResponse
+	37, // 19: sluice.v1.RelayAbortTaskRequest.request:type_name -> sluice.v1.AbortTaskRequest
+	38, // 20: sluice.v1.RelayAbortTaskResponse.response:type_name -> sluice.v1.AbortTaskResponse
+	1,  // 21: sluice.v1.ControllerService.GetCluster:input_type -> sluice.v1.GetClusterRequest
+	5,  // 22: sluice.v1.ControllerService.ListDecisions:input_type -> sluice.v1.ListDecisionsRequest
+	7,  // 23: sluice.v1.ControllerService.WatchDecisions:input_type -> sluice.v1.WatchDecisionsRequest
+	9,  // 24: sluice.v1.ControllerService.ListPolicies:input_type -> sluice.v1.ListPoliciesRequest
+	12, // 25: sluice.v1.ControllerService.PausePolicy:input_type -> sluice.v1.PausePolicyRequest
+	14, // 26: sluice.v1.ControllerService.ResumePolicy:input_type -> sluice.v1.ResumePolicyRequest
+	16, // 27: sluice.v1.ControllerService.RelaySetLease:input_type -> sluice.v1.RelaySetLeaseRequest
+	18, // 28: sluice.v1.ControllerService.RelayClearLeases:input_type -> sluice.v1.RelayClearLeasesRequest
+	20, // 29: sluice.v1.ControllerService.RelayStartTask:input_type -> sluice.v1.RelayStartTaskRequest
+	22, // 30: sluice.v1.ControllerService.RelayAbortTask:input_type -> sluice.v1.RelayAbortTaskRequest
+	2,  // 31: sluice.v1.ControllerService.GetCluster:output_type -> sluice.v1.GetClusterResponse
+	6,  // 32: sluice.v1.ControllerService.ListDecisions:output_type -> sluice.v1.ListDecisionsResponse
+	8,  // 33: sluice.v1.ControllerService.WatchDecisions:output_type -> sluice.v1.WatchDecisionsResponse
+	10, // 34: sluice.v1.ControllerService.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	13, // 35: sluice.v1.ControllerService.PausePolicy:output_type -> sluice.v1.PausePolicyResponse
+	15, // 36: sluice.v1.ControllerService.ResumePolicy:output_type -> sluice.v1.ResumePolicyResponse
+	17, // 37: sluice.v1.ControllerService.RelaySetLease:output_type -> sluice.v1.RelaySetLeaseResponse
+	19, // 38: sluice.v1.ControllerService.RelayClearLeases:output_type -> sluice.v1.RelayClearLeasesResponse
+	21, // 39: sluice.v1.ControllerService.RelayStartTask:output_type -> sluice.v1.RelayStartTaskResponse
+	23, // 40: sluice.v1.ControllerService.RelayAbortTask:output_type -> sluice.v1.RelayAbortTaskResponse
+	31, // [31:41] is the sub-list for method output_type
+	21, // [21:31] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_controller_proto_init() }
@@ -1566,7 +1681,7 @@ func file_sluice_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_controller_proto_rawDesc), len(file_sluice_v1_controller_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

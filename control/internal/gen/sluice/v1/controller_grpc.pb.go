@@ -28,6 +28,7 @@ const (
 	ControllerService_RelaySetLease_FullMethodName    = "/sluice.v1.ControllerService/RelaySetLease"
 	ControllerService_RelayClearLeases_FullMethodName = "/sluice.v1.ControllerService/RelayClearLeases"
 	ControllerService_RelayStartTask_FullMethodName   = "/sluice.v1.ControllerService/RelayStartTask"
+	ControllerService_RelayAbortTask_FullMethodName   = "/sluice.v1.ControllerService/RelayAbortTask"
 )
 
 // ControllerServiceClient is the client API for ControllerService service.
@@ -56,6 +57,8 @@ type ControllerServiceClient interface {
 	RelayClearLeases(ctx context.Context, in *RelayClearLeasesRequest, opts ...grpc.CallOption) (*RelayClearLeasesResponse, error)
 	// RelayStartTask passes the start of a task on to a node. Needs the role operator.
 	RelayStartTask(ctx context.Context, in *RelayStartTaskRequest, opts ...grpc.CallOption) (*RelayStartTaskResponse, error)
+	// RelayAbortTask passes the end of a task on to a node. Needs the role operator. Since 1.3.
+	RelayAbortTask(ctx context.Context, in *RelayAbortTaskRequest, opts ...grpc.CallOption) (*RelayAbortTaskResponse, error)
 }
 
 type controllerServiceClient struct {
@@ -165,6 +168,16 @@ func (c *controllerServiceClient) RelayStartTask(ctx context.Context, in *RelayS
 	return out, nil
 }
 
+func (c *controllerServiceClient) RelayAbortTask(ctx context.Context, in *RelayAbortTaskRequest, opts ...grpc.CallOption) (*RelayAbortTaskResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RelayAbortTaskResponse)
+	err := c.cc.Invoke(ctx, ControllerService_RelayAbortTask_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ControllerServiceServer is the server API for ControllerService service.
 // All implementations must embed UnimplementedControllerServiceServer
 // for forward compatibility.
@@ -191,6 +204,8 @@ type ControllerServiceServer interface {
 	RelayClearLeases(context.Context, *RelayClearLeasesRequest) (*RelayClearLeasesResponse, error)
 	// RelayStartTask passes the start of a task on to a node. Needs the role operator.
 	RelayStartTask(context.Context, *RelayStartTaskRequest) (*RelayStartTaskResponse, error)
+	// RelayAbortTask passes the end of a task on to a node. Needs the role operator. Since 1.3.
+	RelayAbortTask(context.Context, *RelayAbortTaskRequest) (*RelayAbortTaskResponse, error)
 	mustEmbedUnimplementedControllerServiceServer()
 }
 
@@ -227,6 +242,9 @@ func (UnimplementedControllerServiceServer) RelayClearLeases(context.Context, *R
 }
 func (UnimplementedControllerServiceServer) RelayStartTask(context.Context, *RelayStartTaskRequest) (*RelayStartTaskResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RelayStartTask not implemented")
+}
+func (UnimplementedControllerServiceServer) RelayAbortTask(context.Context, *RelayAbortTaskRequest) (*RelayAbortTaskResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RelayAbortTask not implemented")
 }
 func (UnimplementedControllerServiceServer) mustEmbedUnimplementedControllerServiceServer() {}
 func (UnimplementedControllerServiceServer) testEmbeddedByValue()                           {}
@@ -404,6 +422,24 @@ func _ControllerService_RelayStartTask_Handler(srv interface{}, ctx context.Cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ControllerService_RelayAbortTask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RelayAbortTaskRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServiceServer).RelayAbortTask(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ControllerService_RelayAbortTask_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServiceServer).RelayAbortTask(ctx, req.(*RelayAbortTaskRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ControllerService_ServiceDesc is the grpc.ServiceDesc for ControllerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -442,6 +478,10 @@ var ControllerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RelayStartTask",
 			Handler:    _ControllerService_RelayStartTask_Handler,
+		},
+		{
+			MethodName: "RelayAbortTask",
+			Handler:    _ControllerService_RelayAbortTask_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -315,7 +315,11 @@ type Capability struct {
 	// Names of the settings that orders may give.
 	SettingNames []string `protobuf:"bytes,2,rep,name=setting_names,json=settingNames,proto3" json:"setting_names,omitempty"`
 	// Whether tasks of this kind can be started by order.
-	CanStart      bool `protobuf:"varint,3,opt,name=can_start,json=canStart,proto3" json:"can_start,omitempty"`
+	CanStart bool `protobuf:"varint,3,opt,name=can_start,json=canStart,proto3" json:"can_start,omitempty"`
+	// Variants that a start may ask for, such as "minor" and "major". Since 1.3.
+	Variants []string `protobuf:"bytes,4,rep,name=variants,proto3" json:"variants,omitempty"`
+	// Whether a task of this kind can be aborted by order. Since 1.3.
+	CanAbort      bool `protobuf:"varint,5,opt,name=can_abort,json=canAbort,proto3" json:"can_abort,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -367,6 +371,20 @@ func (x *Capability) GetSettingNames() []string {
 func (x *Capability) GetCanStart() bool {
 	if x != nil {
 		return x.CanStart
+	}
+	return false
+}
+
+func (x *Capability) GetVariants() []string {
+	if x != nil {
+		return x.Variants
+	}
+	return nil
+}
+
+func (x *Capability) GetCanAbort() bool {
+	if x != nil {
+		return x.CanAbort
 	}
 	return false
 }
@@ -1010,12 +1028,14 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\x06number\x18\x02 \x01(\x01H\x00R\x06number\x12\x14\n" +
 	"\x04text\x18\x03 \x01(\tH\x00R\x04textB\a\n" +
-	"\x05value\"s\n" +
+	"\x05value\"\xac\x01\n" +
 	"\n" +
 	"Capability\x12#\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x0f.sluice.v1.KindR\x04kind\x12#\n" +
 	"\rsetting_names\x18\x02 \x03(\tR\fsettingNames\x12\x1b\n" +
-	"\tcan_start\x18\x03 \x01(\bR\bcanStart\"\xff\x01\n" +
+	"\tcan_start\x18\x03 \x01(\bR\bcanStart\x12\x1a\n" +
+	"\bvariants\x18\x04 \x03(\tR\bvariants\x12\x1b\n" +
+	"\tcan_abort\x18\x05 \x01(\bR\bcanAbort\"\xff\x01\n" +
 	"\vDescription\x12%\n" +
 	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12#\n" +
 	"\rstore_version\x18\x02 \x01(\tR\fstoreVersion\x12%\n" +
