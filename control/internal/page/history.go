@@ -228,7 +228,7 @@ func pointOf(snapshot *store.Snapshot, l lane) sample {
 	unknown := float32(math.NaN())
 	point := sample{ordered: unknown, debtBytes: unknown, readP99: unknown, writeP99: unknown}
 	for _, task := range snapshot.Tasks {
-		if task.Kind == l.kind && task.Scope == l.scope {
+		if task.Kind == l.kind && l.has(task.Scope) {
 			point.rate += float32(task.RateBytesPerSecond)
 		}
 	}
@@ -237,15 +237,37 @@ func pointOf(snapshot *store.Snapshot, l lane) sample {
 			point.debtBytes = float32(debt.Bytes)
 		}
 	}
-	for _, lease := range snapshot.Leases {
-		if lease.Kind == l.kind && lease.Scope == l.scope {
-			point.setOrdered(lease.Setting)
-		}
+	if lease := l.pace(snapshot.Leases); lease != nil {
+		point.setOrdered(lease.Setting)
 	}
 	for _, latency := range snapshot.Latencies {
 		point.setLatency(latency)
 	}
 	return point
+}
+
+// has says whether a scope is of the lane: all of the store has the tasks of every scope.
+func (l lane) has(scope string) bool {
+	return l.scope == "" || l.scope == scope
+}
+
+// pace is the lease on the pace that the lane's tasks obey: that on their scope, or else that on all of
+// the store; nil if there is none.
+func (l lane) pace(leases []store.Lease) *store.Lease {
+	var found *store.Lease
+	for i := range leases {
+		lease := &leases[i]
+		if lease.Kind != l.kind || lease.Setting.Aspect() != store.AspectPace {
+			continue
+		}
+		if lease.Scope == l.scope {
+			return lease
+		}
+		if lease.Scope == "" {
+			found = lease
+		}
+	}
+	return found
 }
 
 func (s *sample) setOrdered(setting store.Setting) {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/store"
 )
 
 func TestRingHoldsTheLastValues(t *testing.T) {
@@ -61,6 +63,36 @@ func TestNewestDecisions(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A store may have its tasks in scopes and take its orders for all of them.
+func TestPointsOfScopes(t *testing.T) {
+	rate := store.Setting{Name: store.RateBytesPerSecond, Number: 30e6}
+	snapshot := &store.Snapshot{
+		Tasks: []store.Task{
+			{Kind: store.Compaction, Scope: "orders/cf", RateBytesPerSecond: 20e6},
+			{Kind: store.Compaction, Scope: "items/d", RateBytesPerSecond: 5e6},
+			{Kind: store.Flush, Scope: "orders/cf", RateBytesPerSecond: 75e6},
+		},
+		Leases: []store.Lease{
+			{Kind: store.Compaction, Setting: rate},
+			{Kind: store.Compaction, Scope: "items/d", Setting: store.Setting{Name: store.Hold}},
+			{Kind: store.Compaction, Scope: "orders/cf", Setting: store.Setting{Name: store.DeferUntilDebtBytes, Number: 1}},
+		},
+	}
+	unknown := float32(math.NaN())
+	for l, want := range map[lane][2]float32{
+		{store.Compaction, ""}:          {25e6, 30e6},
+		{store.Compaction, "orders/cf"}: {20e6, 30e6},
+		{store.Compaction, "items/d"}:   {5e6, 0},
+		{store.Flush, "orders/cf"}:      {75e6, unknown},
+	} {
+		point := pointOf(snapshot, l)
+		isOrdered := point.ordered == want[1] || math.IsNaN(float64(point.ordered)) && math.IsNaN(float64(want[1]))
+		if point.rate != want[0] || !isOrdered {
+			t.Errorf("%s of %q: rate %v, ordered %v; want %v", l.kind, l.scope, point.rate, point.ordered, want)
+		}
+	}
 }
 
 func TestWhatIsNewsInALog(t *testing.T) {

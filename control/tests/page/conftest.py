@@ -20,7 +20,7 @@ def browser():
 
 @pytest.fixture
 def cluster(program):
-    """A cluster of three nodes, 15 minutes old."""
+    """A cluster of four nodes, 15 minutes old."""
     started = served.Served(program)
     yield started
     started.kill()

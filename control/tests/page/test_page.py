@@ -15,8 +15,8 @@ def test_loads_without_complaint_from_one_host_alone(browser, cluster):
     browser.visit(cluster.url)
     assert browser.text("#cluster-name") == "reference"
     nodes = browser.evaluate("[...document.querySelectorAll('.node h3')].map(e => e.textContent)")
-    assert nodes == ["db-1", "db-2", "kv-1"]
-    assert browser.evaluate("document.querySelectorAll('.lane').length") == 4
+    assert nodes == ["db-1", "db-2", "hb-1", "kv-1"]
+    assert browser.evaluate("document.querySelectorAll('.lane').length") == 9
     assert browser.complaints == []
     assert {urlsplit(url).netloc for url in browser.requests if url != "about:blank"} == {
         cluster.address
@@ -116,7 +116,7 @@ def test_lost_and_recovered(browser, cluster, program):
     browser.wait_for("document.body.dataset.connection === 'lost'")
     assert "Connection lost" in browser.text("#status-text")
     assert "ago" in browser.text("#status-text")
-    assert browser.evaluate("document.querySelectorAll('.node').length") == 3
+    assert browser.evaluate("document.querySelectorAll('.node').length") == 4
     again = served.Served(program, past=60, listen=cluster.address)
     try:
         browser.wait_for("document.body.dataset.connection !== 'lost'")
@@ -270,7 +270,39 @@ def test_an_address_opens_its_task(browser, cluster):
     )
     browser.wait_for(LINE)
     browser.visit(cluster.url + task.replace("KIND_CHECKPOINT", "KIND_OTHER"))
-    assert browser.evaluate("document.querySelectorAll('.node').length") == 3
+    assert browser.evaluate("document.querySelectorAll('.node').length") == 4
+
+
+LANES = """Object.fromEntries([...[...document.querySelectorAll('.node')]
+  .find(node => node.querySelector('h3').textContent === 'hb-1').querySelectorAll('.lane')]
+  .map(lane => [lane.querySelector('strong').textContent,
+    ['.state', '.rate', '.leases'].map(part => lane.querySelector(part).innerText.trim())]))"""
+
+
+def test_kinds_and_scopes_of_one_store(browser, cluster):
+    browser.visit(cluster.url)
+    lanes = browser.evaluate(LANES)
+    families = ["orders/cf", "shop:items/d"]
+    compactions = ["compaction", *(f"compaction {family}" for family in families)]
+    assert list(lanes) == ["cache orders/cf", *compactions, "flush orders"]
+    # No task works on a cache: it is not idle.
+    state, rate, lease = lanes["cache orders/cf"]
+    assert (state, rate) == ("", "")
+    assert "reserved 128 MB" in lease
+    # A lease on all of the store stands over the tasks of every scope.
+    state, rate, lease = lanes["compaction"]
+    assert state == "1 running, 1 deferred"
+    assert rate == lanes["compaction orders/cf"][1]
+    assert "policy/quick-reads" in lease
+    assert lanes["compaction shop:items/d"][0] == "deferred"
+    cluster.tell("step 13")
+    browser.wait_for(f"'flush orders/cf' in {LANES}")
+    assert browser.evaluate(LANES)["flush orders/cf"][:2] == ["running", "16.0 MB/s"]
+    browser.evaluate("""[...document.querySelectorAll('.lane strong')]
+      .find(e => e.textContent === 'compaction orders/cf').closest('.lane').click()""")
+    browser.wait_for(LINE)
+    assert browser.evaluate("document.querySelector('path.ordered').getAttribute('d')")
+    assert browser.complaints == []
 
 
 def test_a_task_that_is_not_there_has_no_lines(browser, cluster):

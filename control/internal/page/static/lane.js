@@ -8,6 +8,9 @@ import { sameTarget } from "./model.js";
 // STATES are in the order in which one stands for several tasks.
 const STATES = ["failed", "held", "running", "deferred", "queued", "done"];
 
+// TASKLESS are the kinds of which leases say where data is kept, and no task does any work.
+const TASKLESS = ["KIND_CACHE", "KIND_LOG_PLACEMENT"];
+
 export class Lane {
   constructor(model, onOpen) {
     this.model = model;
@@ -33,6 +36,7 @@ export class Lane {
     this.target = target;
     const kind = format.word(target.kind, "KIND_");
     setText(this.kind, target.scope ? `${kind} ${target.scope}` : kind);
+    this.element.classList.toggle("taskless", TASKLESS.includes(target.kind) && tasks.length === 0);
     this.#updateTasks(tasks);
     this.debt.update(debt);
     this.leaseList.show(leases.map((lease, place) => [`${place} ${lease.owner}`, lease]));

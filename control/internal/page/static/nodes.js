@@ -167,5 +167,9 @@ function lanesOf(snapshot) {
   for (const task of snapshot.tasks) laneOf(task).tasks.push(task);
   for (const debt of snapshot.debts) laneOf(debt).debt = debt;
   for (const lease of snapshot.leases) laneOf(lease).leases.push(lease);
+  // What is for all of the store is for the tasks of every scope.
+  for (const lane of lanes.values()) {
+    if (lane.scope === "") lane.tasks = snapshot.tasks.filter((task) => task.kind === lane.kind);
+  }
   return [...lanes.values()].sort((a, b) => (a.kind + a.scope < b.kind + b.scope ? -1 : 1));
 }

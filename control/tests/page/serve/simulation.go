@@ -63,6 +63,7 @@ func newSimulation() *simulation {
 		nodes: []*node{
 			{name: "db-1", device: "nvme0n1", store: newCheckpoints("main", 0), reachable: true},
 			{name: "db-2", device: "nvme0n1", store: newCheckpoints("main", 77), reachable: true},
+			{name: "hb-1", device: "vdb", store: newRegionServer("regionserver", 12), reachable: true},
 			{name: "kv-1", device: "sda", store: newCompactions("events", 31), reachable: true},
 		},
 	}
