@@ -25,7 +25,7 @@ bootstrap:
 demo: ## From a bare checkout to a measured report: build, deploy, evaluate, tear down
 	build/demo
 
-test: bootstrap ## Run the test suite (at most 35 minutes on two cores)
+test: bootstrap ## Run the test suite (at most 45 minutes on two cores)
 	tests/run.py test
 
 test-all: bootstrap ## Run the long test suite as well (hours)
@@ -72,7 +72,8 @@ format: bootstrap ## Rewrite all code in its formatter's style
 	gofmt -w control
 	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
-	mvn --batch-mode --quiet --file ycsb-bindings/pom.xml spotless:apply
+	set -e; for project in ycsb-bindings/pom.xml build/stores/*/{distribution,modules}/pom.xml plugins/*/pom.xml tests/*/faults/*/pom.xml; do \
+	  [ ! -e "$$project" ] || mvn --batch-mode --quiet --file "$$project" spotless:apply; done
 
 requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in
 	CUSTOM_COMPILE_COMMAND='make requirements' pip-compile --quiet --generate-hashes --allow-unsafe \

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import http.server
+import json
 import os
 import subprocess
 import tarfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from debian_repository import add_source, publish
+from images import ROOT, Container, Podman, sluice_dist
 from sluice_dist.cli import main
 from sluice_dist.layout import Layout
 from sluice_dist.release import Release, find_release
@@ -203,3 +205,33 @@ def debian(project: Project, address: str, monkeypatch: pytest.MonkeyPatch) -> P
     )
     monkeypatch.setenv("APT_CONFIG", str(configuration))
     return archive
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """The caller's environment, taken before a test changes it."""
+    return dict(os.environ)
+
+
+@pytest.fixture(scope="session")
+def runtime(environment: dict[str, str]) -> dict[str, str]:
+    """The environment in which podman works on this machine."""
+    found = json.loads(sluice_dist("runtime", "-o", "json", environment=environment))
+    return {**environment, **found["environment"]}
+
+
+@pytest.fixture
+def podman(runtime: dict[str, str]) -> Iterator[Podman]:
+    podman = Podman(runtime)
+    yield podman
+    podman.remove_all()
+
+
+@pytest.fixture(scope="session")
+def node(runtime: dict[str, str]) -> Iterator[Container]:
+    """A node that knows Debian's packages and sees ours."""
+    podman = Podman(runtime)
+    node = podman.node("localhost/sluice/node:12", f"--volume={ROOT}/.work/packages:/packages:ro")
+    node.call("apt-get", "update", "--quiet")
+    yield node
+    podman.remove_all()

@@ -142,6 +142,27 @@ def test_a_changed_recipe_starts_from_nothing(recipe: Project) -> None:
     assert not left.exists()
 
 
+def test_a_changed_input_of_the_recipe_starts_from_nothing(recipe: Project) -> None:
+    folder = recipe.root / "build" / "stores" / "toy"
+    (folder / "recipe.toml").write_text(
+        RECIPE.replace('"compile.sh"', '"compile.sh"\ninputs = ["pins"]')
+    )
+    (folder / "pins").write_text("one")
+    recipe.run("compile", "toy")
+    recipe.run("compile", "toy")
+    assert runs(recipe) == 1
+    (folder / "pins").write_text("another")
+    recipe.run("compile", "toy")
+    assert runs(recipe) == 2
+
+
+def test_a_missing_compiler_is_named(recipe: Project, capsys) -> None:
+    file = recipe.root / "build" / "stores" / "toy" / "recipe.toml"
+    file.write_text(RECIPE.replace('"compile.sh"', '"compile.sh"\ncompiler = "no-such-compiler"'))
+    assert recipe.run("compile", "toy") == 1
+    assert "there is no compiler no-such-compiler" in capsys.readouterr().err
+
+
 def test_a_lost_repository_is_made_again(recipe: Project) -> None:
     recipe.run("compile", "toy")
     shutil.rmtree(recipe.layout.upstream("toy"))

@@ -140,7 +140,7 @@ def test_a_release_lists_source_series_and_plugin(series: Project):
     release = series.release()
     found = {component.name: component for component in of_release(release)}
     assert found["toy"].sha256 == release.upstream.sha256
-    assert found["toy"].download_location == release.upstream.sources[0]["url"]
+    assert found["toy"].download_location == release.upstream.archives[0].sources[0]["url"]
     assert found["sluice-toy-series"].sha256 == release.series_sha256
     assert found["sluice-toy-plugin"].sha256 == release.plugin_sha256
     assert [c.name for c in of_release(series.release("toy", "stock"))] == ["toy"]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +16,6 @@ FIRST_START = "POSTGRES_PASSWORD_FILE"
 
 
 @pytest.fixture(scope="session")
-def environment() -> dict[str, str]:
-    """The caller's environment, taken before a test changes it."""
-    return dict(os.environ)
-
-
-@pytest.fixture(scope="session")
 def facts(environment: dict[str, str]) -> dict[str, dict]:
     """What `show` says about each variant, whose packages and image are up to date."""
     found = {}
@@ -32,30 +25,6 @@ def facts(environment: dict[str, str]) -> dict[str, dict]:
         sluice_dist("image", *release, environment=environment)
         found[variant] = json.loads(sluice_dist("show", *release, environment=environment))
     return found
-
-
-@pytest.fixture(scope="session")
-def runtime(environment: dict[str, str]) -> dict[str, str]:
-    """The environment in which podman works on this machine."""
-    found = json.loads(sluice_dist("runtime", "-o", "json", environment=environment))
-    return {**environment, **found["environment"]}
-
-
-@pytest.fixture
-def podman(runtime: dict[str, str]) -> Iterator[Podman]:
-    podman = Podman(runtime)
-    yield podman
-    podman.remove_all()
-
-
-@pytest.fixture(scope="session")
-def node(runtime: dict[str, str]) -> Iterator[Container]:
-    """A node that knows Debian's packages and sees ours."""
-    podman = Podman(runtime)
-    node = podman.node("localhost/sluice/node:12", f"--volume={ROOT}/.work/packages:/packages:ro")
-    node.call("apt-get", "update", "--quiet")
-    yield node
-    podman.remove_all()
 
 
 def image(facts: dict[str, dict], variant: str = "patched") -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from conftest import Project
 from sluice_dist.errors import DistError
 from sluice_dist.packages.content import source_file
+from sluice_dist.packages.debhelper import dated_version
 from sluice_dist.packages.debian import build_packages, existing_packages
 from sluice_dist.packages.templates import indented, render
 from sluice_dist.release import Release
@@ -50,7 +52,7 @@ Copyright: 2026, Toy Makers
 License: Toy
 @SOURCE_FILE:README@
 """,
-    "NAME.install": "store/* /\n",
+    "NAME.install": "store/* /\ndebian/system/*.service lib/systemd/system\n",
     "NAME-plugin.install": "plugin/* /\n",
     "NAME.lintian-overrides": (
         "# Side by side installation is what /opt is for.\n@NAME@: dir-or-file-in-opt\n"
@@ -59,6 +61,17 @@ License: Toy
     "NAME-plugin.lintian-overrides": (
         "# Side by side installation is what /opt is for.\n@NAME@-plugin: dir-or-file-in-opt\n"
     ),
+    "system/NAME-night@.service": """\
+[Unit]
+Description=greeter of the night, instance %i
+Documentation=https://example.org/greeter
+
+[Service]
+ExecStart=@PREFIX@/bin/greet
+
+[Install]
+WantedBy=multi-user.target
+""",
     "exclude": "# Not for users.\nlib/test/*\n",
 }
 
@@ -70,7 +83,9 @@ def packaged(series: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     templates = series.layout.recipe("toy") / "debian"
     templates.mkdir()
     for name, text in TEMPLATES.items():
+        (templates / name).parent.mkdir(exist_ok=True)
         (templates / name).write_text(text)
+    (series.root / "plugins" / "toy").mkdir(parents=True)
     common = series.root / "build" / "packaging"
     common.mkdir(parents=True)
     (common / "debian").symlink_to(COMMON)
@@ -115,6 +130,24 @@ def sha256(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+def test_a_template_in_a_folder_takes_the_packages_name_too(packaged: Project):
+    stock = build(packaged.release("toy", "stock"))[0]
+    unit = "/lib/systemd/system/sluice-toy-1.0-stock-night@.service"
+    assert unit in contents(stock)
+
+
+def test_a_series_without_patches_promises_no_hooks(packaged: Project):
+    for patch in packaged.release().patch_files:
+        patch.unlink()
+    description = field(build(packaged.release())[0], "Description")
+    assert "with hook points" not in description
+    assert "empty" in description
+
+
+def test_a_hyphen_in_the_version_begins_no_debian_revision():
+    assert dated_version("2.6-x", 0) == "2.6.x+sluice19700101000000"
+
+
 def test_store_and_plugin_are_parted(packaged: Project):
     store, plugin = build(packaged.release())
     assert field(store, "Package") == "sluice-toy-1.0"
@@ -124,6 +157,12 @@ def test_store_and_plugin_are_parted(packaged: Project):
     assert "/opt/sluice/toy/1.0/share/plugin.txt" not in contents(store)
     greet = contents(store)["/opt/sluice/toy/1.0/bin/greet"]
     assert (greet.mode, greet.uname, greet.mtime) == (0o755, "root", int(EPOCH))
+
+
+def test_before_there_is_a_plugin_there_is_no_package_of_it(packaged: Project):
+    packaged.release().plugin.rmdir()
+    (store,) = build(packaged.release())
+    assert field(store, "Package") == "sluice-toy-1.0"
 
 
 def test_stock_has_no_plugin_and_another_prefix(packaged: Project):
@@ -152,6 +191,8 @@ def test_licence_comes_from_the_pinned_archive(packaged: Project):
 def test_same_input_gives_the_same_bytes(packaged: Project):
     release = packaged.release()
     first = [sha256(package) for package in build(release)]
+    # When a file was fetched or checked out is no input, be it long ago.
+    os.utime(release.staged_prefix / "bin" / "greet", (1_600_000_000, 1_600_000_000))
     second = [sha256(package) for package in build(release, rebuild=True)]
     assert first == second
 

@@ -94,5 +94,18 @@ def test_protobuf(command):
     run(["buf", *command], TOP / "proto")
 
 
-def test_java_format():
-    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], TOP / "ycsb-bindings")
+JAVA_PROJECTS = [
+    "ycsb-bindings/pom.xml",
+    *(f"build/stores/*/{folder}/pom.xml" for folder in ("distribution", "modules")),
+    "plugins/*/pom.xml",
+    "tests/*/faults/*/pom.xml",
+]
+
+
+@pytest.mark.parametrize(
+    "project",
+    sorted(path.parent for pattern in JAVA_PROJECTS for path in TOP.glob(pattern)),
+    ids=lambda path: str(path.relative_to(TOP)),
+)
+def test_java_format(project):
+    run(["mvn", "--batch-mode", "--quiet", "spotless:check"], project)

@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from sluice_dist.distribution import Distribution
 from sluice_dist.git import git
 from sluice_dist.lock import only_one
 from sluice_dist.recipe import Recipe
@@ -26,6 +27,7 @@ class Compilation:
         self.source = release.build / "source"
         self.objects = release.build / "objects"
         self.wrappers = release.build / "toolchain"
+        self.distribution = self._distribution()
         self.jobs = jobs or len(os.sched_getaffinity(0))
 
     def run(self) -> Path:
@@ -37,9 +39,11 @@ class Compilation:
             store = {
                 "commit": commit,
                 "recipe": self.recipe.build_sha256(),
-                "compiler": compiler_version(),
+                "compiler": compiler_version(self.recipe.compiler),
                 "build": str(self.release.build),
             }
+            if self.distribution:
+                store["distribution"] = self.distribution.sha256()
             if self._is_current("store", store, self.release.stage):
                 self._say("unchanged")
             else:
@@ -47,7 +51,7 @@ class Compilation:
                     shutil.rmtree(self.source, ignore_errors=True)
                 repository.place_worktree(self.source, commit)
                 self._compile_store(store)
-            if self.release.variant == "patched" and self.recipe.plugin_script:
+            if self._has_plugin():
                 self._bring_plugin(store)
         return self.release.staged_prefix
 
@@ -68,6 +72,18 @@ class Compilation:
             "SOURCE_DATE_EPOCH": date,
         }
 
+    def _has_plugin(self) -> bool:
+        release = self.release
+        named = bool(self.recipe.plugin_script)
+        return named and release.variant == "patched" and release.plugin.is_dir()
+
+    def _distribution(self) -> Distribution | None:
+        folder = self.recipe.distribution_folder
+        # Upstream's tests bring their own artifacts.
+        if not folder or self.release.testing:
+            return None
+        return Distribution(self.release, self.recipe.folder / folder)
+
     def _compile_store(self, inputs: dict[str, str]) -> None:
         before = self._stamp("objects")
         if any(before.get(key) != inputs[key] for key in ("recipe", "compiler", "build")):
@@ -77,8 +93,11 @@ class Compilation:
         write_wrappers(self.release, self.wrappers)
         self.objects.mkdir(exist_ok=True)
         new = _empty_folder(_beside(self.release.stage))
-        script = self.recipe.folder / self.recipe.compile_script
-        self._run(script, "compile", {"DESTDIR": str(new)})
+        if self.recipe.compile_script:
+            script = self.recipe.folder / self.recipe.compile_script
+            self._run(script, "compile", {"DESTDIR": str(new)})
+        if self.distribution:
+            self.distribution.assemble(new)
         _replace(self.release.stage, new)
         self._write_stamp("store", inputs)
 

@@ -11,7 +11,7 @@ from sluice_dist.errors import DistError
 from sluice_dist.patch_file import PatchFile
 from sluice_dist.release import Release
 from sluice_dist.sources import place_faults
-from sluice_dist.upstream import upstream_faults
+from sluice_dist.upstream import archives_of, upstream_faults
 
 TITLE_MAXIMUM = 72
 MINIMUM_WORDS = 10
@@ -57,7 +57,8 @@ def upstream_complete(release: Release) -> Iterator[tuple[Path, str]]:
         return
     faults = upstream_faults(content)
     if not faults:
-        faults = [fault for place in content["source"] for fault in place_faults(place)]
+        places = [place for archive in archives_of(content) for place in archive.sources]
+        faults = [fault for place in places for fault in place_faults(place)]
     for fault in faults:
         yield file, f"{fault}; see docs/sluice-dist.md"
     if content.get("version") != release.version:

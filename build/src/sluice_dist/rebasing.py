@@ -11,7 +11,7 @@ from sluice_dist.git import GitFailure, git
 from sluice_dist.layout import Layout
 from sluice_dist.release import Release
 from sluice_dist.sources import Unavailable, kind_of
-from sluice_dist.upstream import MAXIMUM_CHANGED_LINES
+from sluice_dist.upstream import MAXIMUM_CHANGED_LINES, SourceArchive, archives_of
 from sluice_dist.upstream_git import UpstreamRepository
 
 # Whoever finishes the rebase with plain git is the committer; patches do not keep either.
@@ -35,7 +35,7 @@ class PatchOutcome:
 def pin(release: Release, version: str, sha256: str | None) -> Release:
     """Write upstream.toml of VERSION for RELEASE's store; gives the new release.
 
-    Without SHA256 it is taken from a source index of the places. One that is there already stays.
+    Without SHA256 it is taken from an index of the places. One that is there already stays.
     Raises DistError if the version has a series, or if no index has the archive.
     """
     new = Release(release.layout, release.store, version)
@@ -47,11 +47,11 @@ def pin(release: Release, version: str, sha256: str | None) -> Release:
     if (new.folder / "upstream.toml").exists():
         return new
     template = _template(release)
-    found = sha256 or _find_sha256(template, version, release.layout)
-    text = _render(template, version, found)
+    hashes = {"sha256": sha256} if sha256 else _find_hashes(template, version, release.layout)
+    text = _render(template, version, hashes)
     if release.upstream.maximum_changed_lines < MAXIMUM_CHANGED_LINES:
         limit = f"maximum_changed_lines = {release.upstream.maximum_changed_lines}\n"
-        text = text.replace("\n[[source]]", f"{limit}\n[[source]]", 1)
+        text = re.sub(r"^(?=\n\[\[)", limit, text, count=1, flags=re.MULTILINE)
     new.folder.mkdir(parents=True, exist_ok=True)
     (new.folder / "upstream.toml").write_text(text)
     return new
@@ -119,15 +119,42 @@ def _template(release: Release) -> str:
         raise DistError(f"{file} is missing", advice) from None
 
 
-def _render(template: str, version: str, sha256: str) -> str:
+def _render(template: str, version: str, hashes: dict[str, str]) -> str:
     major = version.partition(".")[0]
-    return Template(template).substitute(version=version, major=major, sha256=sha256)
+    try:
+        return Template(template).substitute(hashes, version=version, major=major)
+    except KeyError as error:
+        raise DistError(
+            f"upstream.toml.in asks for {error}, which is not known",
+            "there is one of each archive: leave --sha256 out, and Maven finds them"
+            if str(error).startswith("'sha256")
+            else "use ${version}, ${major} and ${sha256}",
+        ) from None
 
 
-def _find_sha256(template: str, version: str, layout: Layout) -> str:
-    content = tomllib.loads(_render(template, version, _UNKNOWN_SHA256))
+class _UnknownHashes(dict):
+    def __missing__(self, name: str) -> str:
+        return _UNKNOWN_SHA256
+
+
+def _find_hashes(template: str, version: str, layout: Layout) -> dict[str, str]:
+    """Give the hash of each archive, by its name in the template.
+
+    That is sha256; of several modules sha256_ and the module's folder, with _ for what a name may
+    not have.
+    """
+    archives = archives_of(tomllib.loads(_render(template, version, _UnknownHashes())))
+    if len(archives) == 1:
+        return {"sha256": _find_sha256(archives[0], layout)}
+    return {
+        "sha256_" + re.sub(r"\W", "_", archive.module): _find_sha256(archive, layout)
+        for archive in archives
+    }
+
+
+def _find_sha256(archive: SourceArchive, layout: Layout) -> str:
     reasons = []
-    for place in content["source"]:
+    for place in archive.sources:
         kind = kind_of(place)
         if not hasattr(kind, "find_sha256"):
             continue
@@ -136,6 +163,6 @@ def _find_sha256(template: str, version: str, layout: Layout) -> str:
         except Unavailable as error:
             reasons.append(f"\n  {kind.describe(place)}: {error}")
     raise DistError(
-        f"no source index has {content['archive']}:{''.join(reasons)}",
+        f"no source index has {archive.name}:{''.join(reasons)}",
         "give the sha256 that upstream publishes with --sha256",
     )

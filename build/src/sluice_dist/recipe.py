@@ -30,8 +30,13 @@ class Recipe:
     plugin_script: str
     test_script: str
     test_user: str
+    distribution_folder: str = ""
     suites: dict[str, Suite] = field(default_factory=dict)
     modes: dict[str, str] = field(default_factory=dict)
+    # The program whose version decides what is built.
+    compiler: str = "cc"
+    # Files of the recipe that its scripts read.
+    inputs: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, release: Release) -> "Recipe":
@@ -54,15 +59,25 @@ class Recipe:
         test = content.get("test", {})
         return cls(
             folder,
-            content["compile"]["script"],
+            _script_of_build(content),
             content.get("plugin", {}).get("script", ""),
             test.get("script", ""),
             test.get("user", "nobody"),
+            content.get("distribution", {}).get("folder", ""),
             {name: Suite(name, **suite) for name, suite in test.get("suites", {}).items()},
             test.get("modes", {}),
+            content.get("compile", {}).get("compiler", "cc"),
+            tuple(content.get("compile", {}).get("inputs", ())),
         )
 
     def build_sha256(self) -> str:
         """Hash over what decides how the store and its plug-in are compiled."""
-        names = filter(None, (self.compile_script, self.plugin_script))
+        names = filter(None, (self.compile_script, self.plugin_script, *self.inputs))
         return files_sha256(self.folder, [self.folder / name for name in names])
+
+
+def _script_of_build(content: dict[str, Any]) -> str:
+    """Name of the script that compiles; none where a distribution of artifacts is the whole."""
+    if "compile" not in content and "distribution" in content:
+        return ""
+    return content["compile"]["script"]

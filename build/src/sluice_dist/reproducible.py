@@ -41,6 +41,12 @@ def folder_sha256(*folders: Path) -> str:
     return digest.hexdigest()
 
 
+def file_sha256(file: Path) -> str:
+    """Hash of the content of FILE."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
 def _commit_time(root: Path, *inputs: Path) -> str:
     command = ["git", "-C", str(root), "log", "-1", "--format=%ct", "--", *map(str, inputs)]
     done = subprocess.run(command, text=True, capture_output=True, check=False)

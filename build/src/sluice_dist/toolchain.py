@@ -20,12 +20,12 @@ _LEFT_OUT = (
 )
 
 
-def compiler_version() -> str:
-    """First line of what the C compiler says of itself."""
+def compiler_version(compiler: str) -> str:
+    """First line of what COMPILER says of itself."""
     try:
-        done = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True)
+        done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     except FileNotFoundError:
-        raise DistError("there is no C compiler", "run build/bootstrap") from None
+        raise DistError(f"there is no compiler {compiler}", "run build/bootstrap") from None
     return done.stdout.splitlines()[0]
 
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sluice_dist.archive import fetch_archive, temporary_folder, unpack
+from sluice_dist.archive import temporary_folder, unpack_source
 from sluice_dist.errors import DistError
 from sluice_dist.git import GitFailure, git
 from sluice_dist.layout import Layout
@@ -50,13 +50,12 @@ class UpstreamRepository:
         """Give the commit of RELEASE's pristine source, imported from its archive if need be."""
         self._initialise()
         upstream = release.upstream
-        reference = f"refs/sluice/source/{upstream.sha256}"
+        reference = f"refs/sluice/source/{upstream.tree_sha256}"
         known = self._resolve(reference)
         if known:
             return known
-        archive = fetch_archive(upstream, self.layout)
         with temporary_folder(self.layout) as folder:
-            source = unpack(archive, upstream, Path(folder) / "source")
+            source = unpack_source(upstream, self.layout, Path(folder) / "source")
             commit = self._import(source, release, Path(folder) / "index")
         git(self.path, "update-ref", reference, commit)
         git(self.path, "tag", "--force", f"upstream/{release.version}", commit)
@@ -122,7 +121,9 @@ class UpstreamRepository:
 
     def _import(self, source: Path, release: Release, index: Path) -> str:
         upstream = release.upstream
-        newest = max(int(file.lstat().st_mtime) for file in source.rglob("*"))
+        # Folders have the time at which they were unpacked, if the archive does not list them.
+        files = (path for path in source.rglob("*") if path.is_symlink() or not path.is_dir())
+        newest = max(int(file.lstat().st_mtime) for file in files)
         here = {"GIT_DIR": str(self.path), "GIT_WORK_TREE": str(source)}
         here["GIT_INDEX_FILE"] = str(index)
         git(source, "add", "--force", "--all", ".", **here)

@@ -40,7 +40,9 @@ def describe(release: Release) -> dict[str, object]:
         "testing": release.testing,
         "label": release.label,
         "licence": release.upstream.licence,
-        "archive": str(release.layout.archives / release.upstream.archive),
+        "archives": [
+            str(release.layout.archives / archive.name) for archive in release.upstream.archives
+        ],
         "source_sha256": release.upstream.sha256,
         "series": [str(patch) for patch in release.series],
         "series_sha256": release.series_sha256,

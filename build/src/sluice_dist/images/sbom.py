@@ -4,6 +4,7 @@ The document is a function of its inputs alone (no time of day, no random identi
 image that holds it stays reproducible.
 """
 
+import base64
 import hashlib
 import json
 import re
@@ -14,10 +15,15 @@ from email.parser import Parser
 from pathlib import Path
 from urllib.parse import quote
 
+from sluice_dist.errors import DistError
+from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release
+from sluice_dist.upstream import SourceArchive, Upstream
 
 FOLDER_IN_IMAGE = "/usr/share/sluice/sbom"
 NAMESPACE = "urn:sluice:spdx"
+LOCK = "dependencies-lock.json"
+SHIPPED_SCOPES = ("compile", "runtime")
 DPKG_STATUS = "var/lib/dpkg/status"
 
 
@@ -25,7 +31,8 @@ DPKG_STATUS = "var/lib/dpkg/status"
 class Component:
     """One entry of the bill.
 
-    `purl` is a package URL; `sha256` is of the source archive, None where dpkg does not say it.
+    `purl` is a package URL; `sha256` is of the source archive, None where dpkg does not say it;
+    `sha512` is of an artifact, as its lock file has it.
     """
 
     name: str
@@ -33,6 +40,7 @@ class Component:
     purl: str
     supplier: str = "NOASSERTION"
     sha256: str | None = None
+    sha512: str | None = None
     download_location: str = "NOASSERTION"
     licence: str = "NOASSERTION"
     comment: str | None = None
@@ -73,25 +81,63 @@ def debian_components(status: str) -> list[Component]:
 def of_release(release: Release) -> list[Component]:
     """What a release is made from: upstream's source, the series and the plug-in."""
     upstream = release.upstream
-    place = next((place["url"] for place in upstream.sources if "url" in place), "NOASSERTION")
-    made_from = [
-        Component(
-            name=upstream.name,
-            version=upstream.version,
-            purl=f"pkg:generic/{upstream.name}@{upstream.version}",
-            sha256=upstream.sha256,
-            download_location=place,
-            licence=upstream.licence,
-            comment=f"source archive {upstream.archive}",
-        )
-    ]
+    made_from = [_source(upstream, archive) for archive in upstream.archives]
     if release.series:
         names = ", ".join(patch.name for patch in release.series)
         made_from += [
             _own_part(release, "series", release.series_sha256, upstream.licence, names),
             _own_part(release, "plugin", release.plugin_sha256, "Apache-2.0", "source files"),
         ]
-    return made_from
+    return made_from + distribution_components(release)
+
+
+def distribution_components(release: Release) -> list[Component]:
+    """The Maven artifacts of a release's distribution, by its lock files, sorted by name."""
+    folder = release.layout.recipe(release.store)
+    if not (folder / "recipe.toml").exists():
+        return []
+    recipe = Recipe.load(release)
+    if not recipe.distribution_folder:
+        return []
+    found = {}
+    for lock in sorted((recipe.folder / recipe.distribution_folder).rglob(LOCK)):
+        for artifact in json.loads(lock.read_text())["dependencies"]:
+            if artifact["scope"] in SHIPPED_SCOPES and artifact["integrity"] != "ignored":
+                component = _artifact(artifact)
+                found[component.purl] = component
+    return sorted(found.values(), key=lambda component: component.name)
+
+
+def _artifact(artifact: dict[str, str]) -> Component:
+    group, name, version = (artifact[key] for key in ("groupId", "artifactId", "version"))
+    algorithm, _, encoded = artifact["integrity"].partition(":")
+    if algorithm != "sha512":
+        raise DistError(
+            f"the lock file has {algorithm} of {group}:{name}", "lock it with the plug-in's default"
+        )
+    return Component(
+        name=f"{group}:{name}",
+        version=version,
+        purl=f"pkg:maven/{group}/{name}@{version}",
+        sha512=base64.b64decode(encoded).hex(),
+    )
+
+
+def _source(upstream: Upstream, archive: SourceArchive) -> Component:
+    place = next((place["url"] for place in archive.sources if "url" in place), "NOASSERTION")
+    name, purl = upstream.name, f"pkg:generic/{upstream.name}@{upstream.version}"
+    if archive.module:
+        group, name, version, *_ = archive.sources[0]["artifact"].split(":")
+        purl = f"pkg:maven/{group}/{name}@{version}?classifier=sources"
+    return Component(
+        name=name,
+        version=upstream.version,
+        purl=purl,
+        sha256=archive.sha256,
+        download_location=place,
+        licence=upstream.licence,
+        comment=f"source archive {archive.name}",
+    )
 
 
 def _own_part(release: Release, part: str, sha256: str, licence: str, content: str) -> Component:
@@ -148,8 +194,13 @@ def _package(component: Component) -> dict[str, object]:
             }
         ],
     }
-    if component.sha256:
-        entry["checksums"] = [{"algorithm": "SHA256", "checksumValue": component.sha256}]
+    checksums = {"SHA256": component.sha256, "SHA512": component.sha512}
+    if any(checksums.values()):
+        entry["checksums"] = [
+            {"algorithm": algorithm, "checksumValue": value}
+            for algorithm, value in checksums.items()
+            if value
+        ]
     if component.comment:
         entry["comment"] = component.comment
     return entry

@@ -7,7 +7,7 @@ import zipfile
 from fnmatch import fnmatch
 from pathlib import Path
 
-from sluice_dist.archive import fetch_archive
+from sluice_dist.archive import fetch_archives
 from sluice_dist.errors import DistError
 from sluice_dist.release import Release
 
@@ -73,30 +73,30 @@ def files_below(folder: Path) -> set[Path]:
 
 
 def copy_tree(source: Path, target: Path, files: set[Path]) -> None:
-    """Copy the named files and links; modes follow the executable bit alone."""
+    """Copy the named files and links; modes follow the executable bit alone, times are now."""
     target.mkdir(parents=True, exist_ok=True)
     for relative in sorted(files):
         copied = target / relative
         copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source / relative, copied, follow_symlinks=False)
+        shutil.copy(source / relative, copied, follow_symlinks=False)
         if not copied.is_symlink():
             copied.chmod(0o755 if copied.stat().st_mode & 0o100 else 0o644)
 
 
 def source_file(release: Release, path: str) -> str:
-    """Text of a file of the pinned archive; `path` is below the archive's source folder.
+    """Text of a file of the pinned archives; `path` is below the archive's source folder.
 
-    Raises DistError if it has no such file.
+    Raises DistError if none has such a file.
     """
-    archive = fetch_archive(release.upstream, release.layout)
-    folder = release.upstream.root
-    content = _from_zip(archive, path) if zipfile.is_zipfile(archive) else _from_tar(archive, path)
-    if content is None:
-        raise DistError(
-            f"{archive.name} has no file {path} (source folder '{folder or 'the only one'}')",
-            "correct the SOURCE_FILE placeholder of the store's debian/ templates",
-        )
-    return content.decode()
+    for archive in fetch_archives(release.upstream, release.layout):
+        read = _from_zip if zipfile.is_zipfile(archive) else _from_tar
+        content = read(archive, path)
+        if content is not None:
+            return content.decode()
+    raise DistError(
+        f"{release.upstream.archive} has no file {path}",
+        "correct the SOURCE_FILE placeholder of the store's debian/ templates",
+    )
 
 
 def _from_tar(archive: Path, path: str) -> bytes | None:

@@ -12,7 +12,8 @@ MAINTAINER = "Sluice maintainers <maintainers@sluice.dev>"
 
 def dated_version(version: str, epoch: int) -> str:
     """The version and the build's time in UTC: a later build is an upgrade."""
-    return f"{version}+sluice{datetime.fromtimestamp(epoch, UTC):%Y%m%d%H%M%S}"
+    # A hyphen would begin a Debian revision, which packages without a source archive have not.
+    return f"{version.replace('-', '.')}+sluice{datetime.fromtimestamp(epoch, UTC):%Y%m%d%H%M%S}"
 
 
 def publish(package: Path, folder: Path) -> Path:

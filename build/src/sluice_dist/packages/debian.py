@@ -22,7 +22,11 @@ from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
 from sluice_dist.release import Release
 from sluice_dist.reproducible import folder_sha256, source_date_epoch
 
-VARIANT_TITLES = {"patched": "with hook points", "stock": "as released"}
+VARIANT_TITLES = {
+    "patched": "with hook points",
+    "stock": "as released",
+    "unpatched": "with an empty series of patches",
+}
 VARIANT_DESCRIPTIONS = {
     "patched": (
         "It carries hook points with which a plug-in programs background work; with\n"
@@ -32,7 +36,16 @@ VARIANT_DESCRIPTIONS = {
         "It is built from the unchanged source, by the same recipe as the variant with\n"
         " hook points, so that the two can be compared."
     ),
+    "unpatched": (
+        "Its series of patches is empty as yet: it behaves as the variant as released\n"
+        " does, and is built by the same recipe."
+    ),
 }
+
+
+def variant_words(release: Release) -> str:
+    """Key of what is said about the variant: no hook points are promised that are not there."""
+    return "unpatched" if release.variant == "patched" and not release.series else release.variant
 
 
 def package_name(release: Release) -> str:
@@ -49,7 +62,8 @@ def package_names(release: Release) -> list[str]:
 def has_plugin(release: Release) -> bool:
     """Whether the release has a package of its plug-in: never for stock."""
     templates = template_folders(release)[1]
-    return release.variant == "patched" and (templates / PLUGIN_CONTROL).exists()
+    packaged = (templates / PLUGIN_CONTROL).exists() and release.plugin.is_dir()
+    return release.variant == "patched" and packaged
 
 
 def template_folders(release: Release) -> list[Path]:
@@ -61,10 +75,11 @@ def template_folders(release: Release) -> list[Path]:
 def package_inputs(release: Release) -> list[Path]:
     """Files and folders of the checkout that decide what is in the packages."""
     recipe = release.layout.recipe(release.store)
-    scripts = sorted(file for file in recipe.iterdir() if file.is_file())
+    # The image's own inputs are not the packages'.
+    parts = sorted(entry for entry in recipe.iterdir() if entry.name not in ("debian", "image"))
     pin = release.folder / "upstream.toml"
     own = [release.folder, *release.plugin_sources] if release.variant == "patched" else [pin]
-    return [*own, *scripts, *template_folders(release)]
+    return [*own, *parts, *template_folders(release)]
 
 
 def build_packages(
@@ -130,6 +145,7 @@ def package_inputs_sha256(release: Release, epoch: int) -> str:
 def template_values(release: Release, epoch: int) -> dict[str, str]:
     """Placeholders of the templates and their values."""
     moment = datetime.fromtimestamp(epoch, UTC)
+    title = VARIANT_TITLES[variant_words(release)]
     return {
         "NAME": package_name(release),
         "STORE": release.store,
@@ -139,10 +155,10 @@ def template_values(release: Release, epoch: int) -> dict[str, str]:
         "MAINTAINER": MAINTAINER,
         "DATE": format_datetime(moment),
         "SOURCE": f"{release.upstream.archive} (sha256 {release.upstream.sha256})",
-        "TITLE": f"{release.upstream.name} {release.version} {VARIANT_TITLES[release.variant]}.",
+        "TITLE": f"{release.upstream.name} {release.version} {title}.",
         "CHANGES": changes(release),
-        "VARIANT_TITLE": VARIANT_TITLES[release.variant],
-        "VARIANT_DESCRIPTION": VARIANT_DESCRIPTIONS[release.variant],
+        "VARIANT_TITLE": title,
+        "VARIANT_DESCRIPTION": VARIANT_DESCRIPTIONS[variant_words(release)],
     }
 
 

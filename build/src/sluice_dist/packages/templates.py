@@ -1,8 +1,8 @@
 """Debian packaging from templates: `debian/` common to all stores, overlaid by the store's own.
 
-A file's name may begin with NAME, which stands for the package; its text may hold placeholders
-@KEY@. `@SOURCE_FILE:PATH@` is a file of the pinned upstream archive, indented for a Debian control
-field, so that licence texts come from upstream and not from a copy.
+A file's name, in a folder too, may begin with NAME, which stands for the package; its text may
+hold placeholders @KEY@. `@SOURCE_FILE:PATH@` is a file of the pinned upstream archive, indented
+for a Debian control field, so that licence texts come from upstream and not from a copy.
 """
 
 import re
@@ -37,7 +37,7 @@ def render_folder(
         text = file.read_text()
         if name == "control" and with_plugin:
             text += plugin_control(templates)
-        written = target / (values["NAME"] + name[len("NAME") :] if _is_named(name) else name)
+        written = target / named(Path(name), values["NAME"])
         written.parent.mkdir(parents=True, exist_ok=True)
         written.write_text(render(text, values, source_file, str(file)))
         written.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
@@ -83,5 +83,8 @@ def indented(text: str) -> str:
     return "\n".join(f" {line}" if line else " ." for line in lines)
 
 
-def _is_named(name: str) -> bool:
-    return name.startswith("NAME")
+def named(path: Path, package: str) -> Path:
+    """PATH with the package's name where its last part begins with NAME."""
+    if not path.name.startswith("NAME"):
+        return path
+    return path.with_name(package + path.name.removeprefix("NAME"))

@@ -3,7 +3,7 @@
 A module's name is the kind's, with `_` for `-`. It has
 - `KEYS`: the keys that its [[source]] entry needs;
 - `describe(place)`: one line that names the place;
-- `fetch(place, upstream, destination, layout)`: writes the archive to the file `destination`, or
+- `fetch(place, archive, destination, layout)`: writes the archive to the file `destination`, or
   raises Unavailable; the caller checks the sha256;
 - optionally `find_sha256(place, layout)`: the hash that a trusted index gives for the archive.
 """

@@ -12,7 +12,7 @@ from sluice_dist.apt_entries import Archive, machine_archives
 from sluice_dist.layout import Layout
 from sluice_dist.private_apt import AptFailure, PrivateApt, SourceFile
 from sluice_dist.sources import Unavailable
-from sluice_dist.upstream import Upstream
+from sluice_dist.upstream import SourceArchive
 
 KEYS = ("package", "file")
 # The names that move come first, as they outlive this list; mirrors without them have the others.
@@ -24,9 +24,9 @@ def describe(place: dict[str, Any]) -> str:
     return f"Debian source package {place['package']}, file {place['file']}"
 
 
-def fetch(place: dict[str, Any], upstream: Upstream, destination: Path, layout: Layout) -> None:
+def fetch(place: dict[str, Any], archive: SourceArchive, destination: Path, layout: Layout) -> None:
     """Download the file of that name and sha256 to DESTINATION."""
-    apt, found = _find(place, upstream.sha256, layout)
+    apt, found = _find(place, archive.sha256, layout)
     try:
         apt.download(found, destination)
     except AptFailure as failure:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sluice_dist.layout import Layout
 from sluice_dist.sources import Unavailable
-from sluice_dist.upstream import Upstream
+from sluice_dist.upstream import SourceArchive
 
 KEYS = ("url",)
 # Short, as there is a next place to try.
@@ -21,7 +21,7 @@ def describe(place: dict[str, Any]) -> str:
     return str(place["url"])
 
 
-def fetch(place: dict[str, Any], upstream: Upstream, destination: Path, layout: Layout) -> None:
+def fetch(place: dict[str, Any], archive: SourceArchive, destination: Path, layout: Layout) -> None:
     """Download to DESTINATION, with the machine's proxy settings."""
     try:
         with (
@@ -29,7 +29,7 @@ def fetch(place: dict[str, Any], upstream: Upstream, destination: Path, layout: 
             destination.open("wb") as file,
         ):
             total = int(answer.headers.get("Content-Length") or 0)
-            _copy(answer, file, total, upstream.archive)
+            _copy(answer, file, total, archive.name)
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise Unavailable(str(reason)) from None

@@ -1,0 +1,2 @@
+/** Tests of the hooks that the patches add to HBase, on a cluster in this process. */
+package dev.sluice.hbase.modules;
