@@ -1,0 +1,323 @@
+package dev.sluice.hbase.cache;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
+import org.apache.hadoop.hbase.io.hfile.Cacheable;
+
+/**
+ * The shared part and one for each reservation; their sizes add up to the whole cache. Changes of
+ * reservations exclude each other; lookups wait for nothing.
+ */
+final class CacheParts {
+  static final String RESERVED_SHARE_KEY = "sluice.cache.reserved.share";
+  static final double DEFAULT_RESERVED_SHARE = 0.8;
+  static final long MINIMUM_BYTES = 1 << 20;
+
+  private final long blockBytes;
+  private final Configuration conf;
+  private final PartedCacheStats stats;
+  private final Collection<FamilyView> families;
+  private final double reservedShare;
+  private final CachePart shared;
+  private final Map<CacheScope, Reservation> reservations = new LinkedHashMap<>();
+  // Insertions and evictions hold it shared, the move of a block and of a family exclusively.
+  private final ReentrantReadWriteLock placing = new ReentrantReadWriteLock();
+  private volatile List<CachePart> all;
+  private volatile long totalBytes;
+  private volatile BlockCache victimCache;
+
+  private static final class Reservation {
+    private final CachePart part;
+    private long askedBytes;
+    private boolean isFilled;
+
+    Reservation(CachePart part, long askedBytes) {
+      this.part = part;
+      this.askedBytes = askedBytes;
+    }
+  }
+
+  CacheParts(
+      long totalBytes,
+      long blockBytes,
+      Configuration conf,
+      PartedCacheStats stats,
+      Collection<FamilyView> families) {
+    this.totalBytes = totalBytes;
+    this.blockBytes = blockBytes;
+    this.conf = conf;
+    this.stats = stats;
+    this.families = families;
+    this.reservedShare = conf.getDouble(RESERVED_SHARE_KEY, DEFAULT_RESERVED_SHARE);
+    if (!(reservedShare >= 0 && reservedShare < 1)) {
+      throw new IllegalArgumentException(
+          RESERVED_SHARE_KEY + " is " + reservedShare + ": set it to at least 0 and less than 1");
+    }
+    this.shared = new CachePart(totalBytes, blockBytes, conf, stats);
+    this.all = List.of(shared);
+    stats.add(shared);
+  }
+
+  List<CachePart> all() {
+    return all;
+  }
+
+  long totalBytes() {
+    return totalBytes;
+  }
+
+  Optional<BlockCache> victimCache() {
+    return Optional.ofNullable(victimCache);
+  }
+
+  void setVictimCache(BlockCache victim) {
+    shared.setVictimCache(victim);
+    victimCache = victim;
+  }
+
+  synchronized FamilyView addFamily(
+      CacheScope scope, Map<CacheScope, FamilyView> known, FamilyBlockCache whole) {
+    return known.computeIfAbsent(scope, key -> new FamilyView(whole, key, placesOf(key)));
+  }
+
+  void insert(FamilyView family, BlockCacheKey key, Cacheable block, boolean inMemory) {
+    placing.readLock().lock();
+    try {
+      if (family == null) {
+        partFor(key, all.toArray(CachePart[]::new)).cacheBlock(key, block, inMemory);
+        return;
+      }
+      partFor(key, family.places()).cacheBlock(new FamilyBlockKey(key, family), block, inMemory);
+    } finally {
+      placing.readLock().unlock();
+    }
+  }
+
+  /** The first place, unless another one has the block: it must not be in two. */
+  private static CachePart partFor(BlockCacheKey key, CachePart[] places) {
+    for (int i = 1; i < places.length; i++) {
+      if (places[i].containsBlock(key)) {
+        return places[i];
+      }
+    }
+    return places[0];
+  }
+
+  Cacheable find(BlockCacheKey key, boolean caching, boolean repeat) {
+    for (CachePart part : all) {
+      Cacheable block = part.getBlock(key, caching, repeat, false);
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  Optional<CachePart> partWith(BlockCacheKey key) {
+    return all.stream().filter(part -> part.containsBlock(key)).findFirst();
+  }
+
+  boolean evictBlock(BlockCacheKey key) {
+    placing.readLock().lock();
+    try {
+      boolean evicted = false;
+      for (CachePart part : all) {
+        evicted |= part.evictBlock(key);
+      }
+      return evicted;
+    } finally {
+      placing.readLock().unlock();
+    }
+  }
+
+  int evictFile(String hfileName) {
+    placing.readLock().lock();
+    try {
+      return all.stream().mapToInt(part -> part.evictBlocksByHfileName(hfileName)).sum();
+    } finally {
+      placing.readLock().unlock();
+    }
+  }
+
+  synchronized void check(CacheScope scope, long bytes) throws ReservationRefused {
+    if (bytes == 0) {
+      return;
+    }
+    if (victimCache != null) {
+      throw new ReservationRefused(
+          "the block cache has an external second level, which knows no families",
+          "Switch hbase.blockcache.use.external off.");
+    }
+    if (bytes < MINIMUM_BYTES) {
+      throw new ReservationRefused(
+          "a reservation of " + bytes + " bytes is less than " + MINIMUM_BYTES,
+          "Reserve at least " + MINIMUM_BYTES + " bytes, or 0 for none.");
+    }
+    // Who asks for no more than it has may go on where the store has made its cache smaller.
+    if (bytes <= askedBytes(scope)) {
+      return;
+    }
+    long others = reservedBytes() - askedBytes(scope);
+    long bound = boundBytes();
+    if (bytes > bound - others) {
+      throw new ReservationRefused(
+          bytes
+              + " bytes for "
+              + scope
+              + " and "
+              + others
+              + " for others are more than the "
+              + bound
+              + " that may be reserved of a block cache of "
+              + totalBytes
+              + " bytes",
+          "Ask for at most "
+              + Math.max(0, bound - others)
+              + " bytes, end other reservations, or "
+              + "raise hfile.block.cache.size or "
+              + RESERVED_SHARE_KEY
+              + ".");
+    }
+  }
+
+  long boundBytes() {
+    return (long) (totalBytes * reservedShare);
+  }
+
+  private long reservedBytes() {
+    return reservations.values().stream().mapToLong(each -> each.askedBytes).sum();
+  }
+
+  private long askedBytes(CacheScope scope) {
+    Reservation known = reservations.get(scope);
+    return known == null ? 0 : known.askedBytes;
+  }
+
+  synchronized void reserve(CacheScope scope, long bytes) throws ReservationRefused {
+    check(scope, bytes);
+    if (bytes == 0) {
+      release(scope);
+      return;
+    }
+    Reservation known = reservations.get(scope);
+    if (known != null && known.askedBytes == bytes) {
+      return;
+    }
+    if (known != null) {
+      known.askedBytes = bytes;
+    } else {
+      reservations.put(scope, new Reservation(newPart(), bytes));
+      placeFamilies(null);
+    }
+    settle();
+  }
+
+  /** It takes blocks only once it has a size. */
+  private CachePart newPart() {
+    CachePart part = new CachePart(MINIMUM_BYTES, blockBytes, conf, stats);
+    stats.add(part);
+    List<CachePart> more = new ArrayList<>(all);
+    more.add(part);
+    all = List.copyOf(more);
+    return part;
+  }
+
+  synchronized void release(CacheScope scope) {
+    Reservation ended = reservations.remove(scope);
+    if (ended == null) {
+      return;
+    }
+    placeFamilies(ended.part);
+    mover().empty(ended.part);
+    placeFamilies(null);
+    all = all.stream().filter(part -> part != ended.part).toList();
+    ended.part.shutdown();
+    stats.end(ended.part);
+    settle();
+  }
+
+  /** Where new blocks of each family go from now on; in the part that ends they are still found. */
+  private void placeFamilies(CachePart ending) {
+    placing.writeLock().lock();
+    try {
+      for (FamilyView family : families) {
+        List<CachePart> places = new ArrayList<>(List.of(placesOf(family.scope())));
+        if (ending != null && List.of(family.places()).contains(ending)) {
+          places.add(ending);
+        }
+        family.moveTo(places.toArray(CachePart[]::new));
+      }
+    } finally {
+      placing.writeLock().unlock();
+    }
+  }
+
+  private CachePart[] placesOf(CacheScope scope) {
+    List<CachePart> places = new ArrayList<>();
+    Reservation own = reservations.get(scope);
+    if (own != null) {
+      places.add(own.part);
+    }
+    Reservation ofTable = reservations.get(CacheScope.ofTable(scope.table()));
+    if (ofTable != null && ofTable != own) {
+      places.add(ofTable.part);
+    }
+    places.add(shared);
+    return places.toArray(CachePart[]::new);
+  }
+
+  synchronized void setTotalBytes(long bytes) {
+    totalBytes = bytes;
+    settle();
+  }
+
+  /** Gives every part the size that it should have: what shrinks makes room for what grows. */
+  private void settle() {
+    PartMover mover = mover();
+    for (Reservation each : reservations.values()) {
+      if (grantedBytes(each) < each.part.getMaxSize()) {
+        mover.shrink(each.part, grantedBytes(each));
+      }
+    }
+    for (Reservation each : reservations.values()) {
+      if (grantedBytes(each) > each.part.getMaxSize() || !each.isFilled) {
+        mover.grow(each.part, grantedBytes(each));
+        each.isFilled = true;
+      }
+    }
+    long granted = reservations.values().stream().mapToLong(this::grantedBytes).sum();
+    shared.setMaxSize(totalBytes - granted);
+  }
+
+  /** Less than asked for where the store has made its cache smaller since. */
+  private long grantedBytes(Reservation reservation) {
+    long reserved = reservedBytes();
+    long bound = boundBytes();
+    if (reserved <= bound) {
+      return reservation.askedBytes;
+    }
+    return (long) ((double) reservation.askedBytes * bound / reserved);
+  }
+
+  private PartMover mover() {
+    return new PartMover(shared, placing.writeLock());
+  }
+
+  synchronized Map<CacheScope, Long> reservations() {
+    Map<CacheScope, Long> granted = new LinkedHashMap<>();
+    reservations.forEach((scope, each) -> granted.put(scope, grantedBytes(each)));
+    return granted;
+  }
+
+  void shutdown() {
+    all.forEach(CachePart::shutdown);
+  }
+}

@@ -1,0 +1,138 @@
+package dev.sluice.hbase.cache;
+
+import dev.sluice.hbase.lease.Lease;
+import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.lease.Setting;
+import dev.sluice.hbase.lease.SettingName;
+import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.hbase.protocol.Snapshot;
+import dev.sluice.hbase.protocol.TaskKind;
+import dev.sluice.hbase.regionserver.PluginPart;
+import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps the reservations of the block cache as the leases of kind "cache" say. */
+public final class CacheReservations implements PluginPart, TaskKind {
+  static final String KIND = "cache";
+  // So that the figures of all families fit into a snapshot, which has at most 1000.
+  private static final int MAX_SHOWN_FAMILIES = 100;
+
+  private static final Logger LOG = LoggerFactory.getLogger(CacheReservations.class);
+
+  private FamilyBlockCache cache;
+  private LeaseStore leases;
+
+  /** Offers nothing where the region server has another block cache. */
+  @Override
+  public void attach(RegionServerPlugin plugin) {
+    BlockCache found = plugin.services().getBlockCache().orElse(null);
+    if (!(found instanceof FamilyBlockCache families)) {
+      LOG.info(
+          "no reservations of the block cache: hfile.block.cache.policy is not {} on a patched"
+              + " store, or there is a bucket cache",
+          FamilyBlockCache.class.getName());
+      return;
+    }
+    attach(families, plugin.leases());
+    plugin.register(this);
+  }
+
+  void attach(FamilyBlockCache families, LeaseStore from) {
+    cache = families;
+    leases = from;
+    leases.addListener(this::apply);
+  }
+
+  @Override
+  public String kind() {
+    return KIND;
+  }
+
+  @Override
+  public List<SettingName> settings() {
+    return List.of(SettingName.RESERVED_BYTES);
+  }
+
+  @Override
+  public void checkOrder(Scope scope, Setting setting) throws Refusal {
+    if (scope.table().isEmpty()) {
+      throw Refusal.refused(
+          "memory is reserved for a table or a family, and the scope is all of the server",
+          "Name a table, or TABLE/FAMILY.");
+    }
+    try {
+      cache.checkReservation(cacheScope(scope), bytes(setting));
+    } catch (ReservationRefused refused) {
+      throw Refusal.refused(refused.getMessage(), refused.hint());
+    }
+  }
+
+  private static CacheScope cacheScope(Scope scope) {
+    return new CacheScope(TableName.valueOf(scope.table()), scope.family());
+  }
+
+  private static long bytes(Setting setting) {
+    return setting.number().longValue();
+  }
+
+  /** Ends the reservations whose leases have ended, then follows the others, smaller ones first. */
+  private synchronized void apply() {
+    Map<CacheScope, Lease> wanted = new HashMap<>();
+    leases.all(KIND).forEach(lease -> wanted.put(cacheScope(lease.scope()), lease));
+    Map<CacheScope, Long> kept = cache.reservations();
+    kept.keySet().stream().filter(scope -> !wanted.containsKey(scope)).forEach(cache::release);
+
+    Comparator<Map.Entry<CacheScope, Lease>> byGrowth =
+        Comparator.comparingLong(
+            each -> bytes(each.getValue().setting()) - kept.getOrDefault(each.getKey(), 0L));
+    for (Map.Entry<CacheScope, Lease> each : wanted.entrySet().stream().sorted(byGrowth).toList()) {
+      if (!follow(each.getKey(), each.getValue())) {
+        return;
+      }
+    }
+  }
+
+  /** False if the lease had to be ended; everything has been applied anew then. */
+  private boolean follow(CacheScope scope, Lease lease) {
+    try {
+      cache.reserve(scope, bytes(lease.setting()));
+      return true;
+    } catch (ReservationRefused refused) {
+      // Two orders at once can both have passed the check, or the cache has shrunk since.
+      LOG.warn("the lease of {} on {} ends: {}", lease.owner(), scope, refused.getMessage());
+      leases.end(lease::equals);
+      return false;
+    }
+  }
+
+  @Override
+  public void report(Snapshot.Builder snapshot) {
+    Map<CacheScope, Long> reserved = cache.reservations();
+    snapshot.figure("cache_capacity_bytes", cache.getMaxSize());
+    snapshot.figure("cache_used_bytes", cache.getCurrentSize());
+    snapshot.figure(
+        "cache_reserved_bytes", reserved.values().stream().mapToLong(Long::longValue).sum());
+    snapshot.figure("cache_reservable_bytes", cache.reservableBytes());
+    reserved.forEach(
+        (scope, bytes) -> snapshot.figure(FigureName.of(scope, "reserved_bytes"), bytes));
+    cache.reports().stream()
+        .sorted(Comparator.comparingLong(each -> -each.hits() - each.misses()))
+        .limit(MAX_SHOWN_FAMILIES)
+        .forEach(each -> report(each, snapshot));
+  }
+
+  private static void report(FamilyReport family, Snapshot.Builder snapshot) {
+    snapshot.figure(FigureName.of(family.scope(), "bytes"), family.bytes());
+    snapshot.figure(FigureName.of(family.scope(), "hits_total"), family.hits());
+    snapshot.figure(FigureName.of(family.scope(), "misses_total"), family.misses());
+    snapshot.figure(FigureName.of(family.scope(), "evictions_total"), family.evictions());
+  }
+}

@@ -1,0 +1,72 @@
+package dev.sluice.hbase.compaction;
+
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.protocol.Snapshot;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What compactions have to do, by family. */
+final class CompactionDebts {
+  private static final class Sum {
+    private long bytes;
+    private long files;
+    private double largestShare;
+    private double triggerShare;
+
+    private void add(StoreView store) {
+      FileLimits limits = store.limits();
+      bytes += store.debtBytes();
+      files += store.debtFiles();
+      if (limits.share() >= largestShare) {
+        largestShare = limits.share();
+        triggerShare = limits.triggerShare();
+      }
+    }
+
+    /**
+     * The store's bounds are numbers of files. They are given as bytes in the proportion of the
+     * store that is nearest to its bound.
+     */
+    private Snapshot.Debt toDebt(Scope scope) {
+      long limitBytes = largestShare > 0 ? (long) (bytes / largestShare) : 0;
+      long triggerBytes = (long) (limitBytes * triggerShare);
+      return new Snapshot.Debt(
+          CompactionPart.KIND, scope.text(), bytes, triggerBytes, limitBytes, files);
+    }
+  }
+
+  private CompactionDebts() {}
+
+  static void report(List<StoreView> stores, Snapshot.Builder snapshot) {
+    Map<Scope, Sum> sums = new LinkedHashMap<>();
+    for (StoreView store : stores) {
+      if (!store.isSystem()) {
+        sums.computeIfAbsent(store.scope(), scope -> new Sum()).add(store);
+      }
+    }
+    List<Snapshot.Debt> debts =
+        sums.entrySet().stream().map(entry -> entry.getValue().toDebt(entry.getKey())).toList();
+    debts.forEach(snapshot::debt);
+    snapshot.debt(total(debts));
+  }
+
+  /** That of all of the server, for orders to all of it. */
+  private static Snapshot.Debt total(List<Snapshot.Debt> debts) {
+    return new Snapshot.Debt(
+        CompactionPart.KIND,
+        Scope.SERVER.text(),
+        debts.stream().mapToLong(Snapshot.Debt::bytes).sum(),
+        debts.stream().mapToLong(Snapshot.Debt::triggerBytes).sum(),
+        debts.stream().mapToLong(Snapshot.Debt::limitBytes).sum(),
+        debts.stream().mapToLong(Snapshot.Debt::files).sum());
+  }
+
+  /** Debt of all that is in a scope. */
+  static long bytes(List<StoreView> stores, Scope scope) {
+    return stores.stream()
+        .filter(store -> !store.isSystem() && scope.contains(store.scope()))
+        .mapToLong(StoreView::debtBytes)
+        .sum();
+  }
+}

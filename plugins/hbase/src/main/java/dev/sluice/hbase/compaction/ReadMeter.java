@@ -1,0 +1,85 @@
+package dev.sluice.hbase.compaction;
+
+import dev.sluice.hbase.pace.Operation;
+import dev.sluice.hbase.pace.Throttle;
+import java.io.InterruptedIOException;
+import java.util.Optional;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
+import org.apache.hadoop.hbase.regionserver.StoreFileReader;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequestImpl;
+
+/**
+ * Counts what a compaction reads from its files, and has it wait there too: the store's own control
+ * sees only what is written, and a compaction that drops what it reads may write nothing for long.
+ * One thread works on a compaction, from before its operation has a name until after its end.
+ */
+final class ReadMeter {
+  private static final ThreadLocal<ReadMeter> CURRENT = new ThreadLocal<>();
+
+  private final boolean major;
+  private final long totalBytes;
+
+  private Operation operation;
+  private Throttle throttle;
+  private long readBefore;
+
+  private ReadMeter(CompactionRequestImpl request) {
+    this.major = request.isMajor();
+    this.totalBytes = request.getFiles().stream().mapToLong(ReadMeter::uncompressedBytes).sum();
+  }
+
+  private static long uncompressedBytes(HStoreFile file) {
+    StoreFileReader reader = file.getReader();
+    if (reader == null) {
+      return 0;
+    }
+    long bytes = reader.getTotalUncompressedBytes();
+    // A reference stands for one half of its file.
+    return file.isReference() ? bytes / 2 : bytes;
+  }
+
+  /** Begins to count for the compaction that this thread is about to do. */
+  static void open(CompactionRequestImpl request) {
+    CURRENT.set(new ReadMeter(request));
+  }
+
+  static void close() {
+    CURRENT.remove();
+  }
+
+  /** That of the compaction that this thread does, if it is counted. */
+  static Optional<ReadMeter> current() {
+    return Optional.ofNullable(CURRENT.get());
+  }
+
+  /** Charges reads to an operation from now on, with those that were before its start. */
+  void chargeTo(Operation started, Throttle with) {
+    started.read(readBefore);
+    operation = started;
+    throttle = with;
+  }
+
+  /** Notes a block that was read. */
+  void read(int bytes) throws InterruptedIOException {
+    if (operation == null) {
+      readBefore += bytes;
+      return;
+    }
+    operation.read(bytes);
+    try {
+      throttle.pause(operation);
+    } catch (InterruptedException e) {
+      throw (InterruptedIOException)
+          new InterruptedIOException("the compaction was ended: " + e.getMessage()).initCause(e);
+    }
+  }
+
+  boolean isMajor() {
+    return major;
+  }
+
+  /** Size of the files, 0 if it is not known. */
+  long totalBytes() {
+    return totalBytes;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.sluice.hbase.flush;
+
+import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.hbase.protocol.Refusal;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends every order on flushes before a region, or the server, has so much in memory that it refuses
+ * writes.
+ */
+final class MemoryGuard {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryGuard.class);
+  // Of the size at which the store flushes by force.
+  private static final double END_PRESSURE = 0.9;
+  private static final double RELEASE_PRESSURE = 0.7;
+
+  private final LeaseStore leases;
+  private final Supplier<Map<Object, MemoryLimits>> regions;
+  private final DoubleSupplier pressure;
+  private volatile String reason = "";
+  private volatile long ends;
+
+  /**
+   * Makes one.
+   *
+   * @param regions by a name in words
+   * @param pressure memory of all regions, as a share of where the store flushes by force
+   */
+  MemoryGuard(
+      LeaseStore leases, Supplier<Map<Object, MemoryLimits>> regions, DoubleSupplier pressure) {
+    this.leases = leases;
+    this.regions = regions;
+    this.pressure = pressure;
+  }
+
+  synchronized void look() {
+    Map<Object, MemoryLimits> now = regions.get();
+    double share = pressure.getAsDouble();
+    Optional<Map.Entry<Object, MemoryLimits>> full =
+        now.entrySet().stream().filter(region -> region.getValue().atEnd()).findFirst();
+    if (full.isPresent()) {
+      long bytes = full.get().getValue().bytes();
+      trip("%s has %d bytes in memory".formatted(full.get().getKey(), bytes));
+    } else if (share >= END_PRESSURE) {
+      trip("the server has %.0f%% of the memory in use that it may".formatted(100 * share));
+    } else if (isTripped()
+        && share < RELEASE_PRESSURE
+        && now.values().stream().allMatch(MemoryLimits::belowRelease)) {
+      reason = "";
+      LOG.info("orders on flushes are taken again");
+    }
+  }
+
+  private void trip(String why) {
+    boolean first = !isTripped();
+    reason = why;
+    int ended = leases.end(lease -> lease.kind().equals(FlushPart.KIND));
+    if (first) {
+      ends = ends + 1;
+      LOG.warn("{}: {} orders on flushes end, and none is taken until it has less", why, ended);
+    }
+  }
+
+  private boolean isTripped() {
+    return !reason.isEmpty();
+  }
+
+  /** How often it had to end orders. */
+  long ends() {
+    return ends;
+  }
+
+  void refuseIfTripped() throws Refusal {
+    String now = reason;
+    if (!now.isEmpty()) {
+      throw Refusal.refused(now, "Try again when it has been flushed.");
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package dev.sluice.hbase.flush;
+
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.protocol.Snapshot;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.Region;
+import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+
+/** What the regions of the server have in memory, which is the debt of flushes. */
+final class RegionMemory {
+  private static final class Sum {
+    private long bytes;
+    private double largestShare;
+    private double triggerShare;
+
+    private void add(MemoryLimits limits, long dataBytes) {
+      bytes += dataBytes;
+      if (limits.share() >= largestShare) {
+        largestShare = limits.share();
+        triggerShare = limits.blocking() == 0 ? 0 : (double) limits.trigger() / limits.blocking();
+      }
+    }
+
+    /** The bounds are those of one region: they are scaled to the fullest one. */
+    private Snapshot.Debt toDebt(Scope scope) {
+      long limitBytes = largestShare > 0 ? (long) (bytes / largestShare) : 0;
+      long triggerBytes = (long) (limitBytes * triggerShare);
+      return new Snapshot.Debt(FlushPart.KIND, scope.text(), bytes, triggerBytes, limitBytes, 0);
+    }
+  }
+
+  private final RegionServerServices services;
+
+  RegionMemory(RegionServerServices services) {
+    this.services = services;
+  }
+
+  /** The regions of a scope; system tables only where one is named. */
+  List<HRegion> regions(Scope scope) {
+    List<HRegion> regions = new ArrayList<>();
+    for (Region region : services.getRegions()) {
+      HRegion open = (HRegion) region;
+      boolean meant =
+          scope.table().isEmpty()
+              ? !open.getRegionInfo().getTable().isSystemTable()
+              : scope.table().equals(tableOf(open));
+      if (meant) {
+        regions.add(open);
+      }
+    }
+    return regions;
+  }
+
+  static String tableOf(HRegion region) {
+    return region.getTableDescriptor().getTableName().getNameAsString();
+  }
+
+  MemoryLimits limits(HRegion region) {
+    long multiplier =
+        services
+            .getConfiguration()
+            .getLong(
+                HConstants.HREGION_MEMSTORE_BLOCK_MULTIPLIER,
+                HConstants.DEFAULT_HREGION_MEMSTORE_BLOCK_MULTIPLIER);
+    long trigger = region.getMemStoreFlushSize();
+    return new MemoryLimits(
+        region.getMemStoreHeapSize() + region.getMemStoreOffHeapSize(),
+        trigger,
+        trigger * multiplier);
+  }
+
+  Map<Object, MemoryLimits> limits() {
+    Map<Object, MemoryLimits> limits = new LinkedHashMap<>();
+    regions(Scope.SERVER).forEach(region -> limits.put(region, limits(region)));
+    return limits;
+  }
+
+  void report(Snapshot.Builder snapshot) {
+    Map<Scope, Sum> sums = new LinkedHashMap<>();
+    for (HRegion region : regions(Scope.SERVER)) {
+      sums.computeIfAbsent(Scope.ofTable(tableOf(region)), scope -> new Sum())
+          .add(limits(region), region.getMemStoreDataSize());
+    }
+    sums.forEach((scope, sum) -> snapshot.debt(sum.toDebt(scope)));
+  }
+}

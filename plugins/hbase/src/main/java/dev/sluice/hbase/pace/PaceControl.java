@@ -1,0 +1,103 @@
+package dev.sluice.hbase.pace;
+
+import dev.sluice.hbase.lease.Aspect;
+import dev.sluice.hbase.lease.Lease;
+import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.lease.SettingName;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What bounds the operations of one kind. An operation obeys the leases on its family, its table
+ * and the server together: the narrowest says how fast it may go, the wider ones bound it. Without
+ * any it goes at the store's own pace. Not safe for threads by itself.
+ */
+final class PaceControl {
+  private final String kind;
+  private final LeaseStore leases;
+  private final Supplier<StockPace> stock;
+  private final IntSupplier operationCount;
+  private final Map<Scope, TokenBucket> buckets = new HashMap<>();
+
+  PaceControl(
+      String kind, LeaseStore leases, Supplier<StockPace> stock, IntSupplier operationCount) {
+    this.kind = kind;
+    this.leases = leases;
+    this.stock = stock;
+    this.operationCount = operationCount;
+  }
+
+  /** Charges what an operation has done since the last time. */
+  void charge(Operation operation, long nowNanos) {
+    long bytes = operation.charge(nowNanos);
+    List<Lease> orders = ordersFor(operation);
+    boolean obeysStock = orders.isEmpty();
+    for (Lease order : orders) {
+      if (order.setting().name() == SettingName.RATE_BYTES_PER_SECOND) {
+        bucket(order, nowNanos).take(bytes);
+      }
+      obeysStock |= order.setting().name() == SettingName.STOCK;
+    }
+    if (obeysStock) {
+      stock.get().charge(operation, operationCount.getAsInt(), nowNanos);
+    } else {
+      StockPace.reset(operation, nowNanos);
+    }
+    forgetUnusedBuckets(operation);
+  }
+
+  /** How long it has to wait now. It is to ask again after that time, and after every change. */
+  Wait waitFor(Operation operation, long nowNanos) {
+    List<Lease> orders = ordersFor(operation);
+    if (orders.isEmpty()) {
+      return StockPace.waitFor(operation, nowNanos);
+    }
+    Wait longest = Wait.NONE;
+    for (Lease order : orders) {
+      longest = longest.and(waitFor(operation, order, nowNanos));
+    }
+    return longest;
+  }
+
+  private Wait waitFor(Operation operation, Lease order, long nowNanos) {
+    return switch (order.setting().name()) {
+      case HOLD -> Wait.HELD;
+      case RATE_BYTES_PER_SECOND -> new Wait(bucket(order, nowNanos).waitNanos(), false, true);
+      case STOCK -> StockPace.waitFor(operation, nowNanos);
+      default -> Wait.NONE;
+    };
+  }
+
+  private List<Lease> ordersFor(Operation operation) {
+    return leases.widening(kind, Aspect.PACE, operation.scope());
+  }
+
+  /** One bucket for all operations that obey a lease: they share its rate. */
+  private TokenBucket bucket(Lease order, long nowNanos) {
+    double rate = order.setting().number();
+    TokenBucket bucket =
+        buckets.computeIfAbsent(order.scope(), scope -> new TokenBucket(rate, nowNanos));
+    bucket.advance(rate, nowNanos);
+    return bucket;
+  }
+
+  private void forgetUnusedBuckets(Operation operation) {
+    if (buckets.isEmpty()) {
+      return;
+    }
+    for (Scope scope : operation.scope().widening()) {
+      boolean used =
+          leases
+              .find(kind, Aspect.PACE, scope)
+              .filter(order -> order.setting().name() == SettingName.RATE_BYTES_PER_SECOND)
+              .isPresent();
+      if (!used) {
+        buckets.remove(scope);
+      }
+    }
+  }
+}

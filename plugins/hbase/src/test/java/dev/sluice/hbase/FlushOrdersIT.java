@@ -1,0 +1,99 @@
+package dev.sluice.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.hbase.protocol.ProtocolClient;
+import java.util.Map;
+import org.apache.hadoop.hbase.TableName;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Orders on the flushes of a region server that serves. */
+@ExtendWith(PluginCluster.Shared.class)
+class FlushOrdersIT {
+  private static final String KIND = "flush";
+  private static final int ROWS = 100;
+
+  private final PluginCluster cluster;
+  private ProtocolClient client;
+
+  FlushOrdersIT(PluginCluster cluster) {
+    this.cluster = cluster;
+  }
+
+  @BeforeEach
+  void connect() throws Exception {
+    client = cluster.client();
+  }
+
+  @AfterEach
+  void clear() throws Exception {
+    client.clear();
+    client.close();
+  }
+
+  private TableName heldTable(String name) throws Exception {
+    TableName table = cluster.create(name);
+    cluster.write(table, 0, ROWS);
+    client.set(KIND, name, "hold");
+    client.start(KIND, name);
+    cluster.await(() -> !client.tasks(KIND, name, "held").isEmpty());
+    return table;
+  }
+
+  @Test
+  void aHeldFlushLosesNothing() throws Exception {
+    TableName table = heldTable("flushheld");
+    long before = cluster.contentHash(table);
+    assertEquals(0, cluster.fileCount(table));
+    client.clear();
+    cluster.await(() -> cluster.fileCount(table) == 1);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  @Test
+  void aRegionClosesDuringAHold() throws Exception {
+    TableName table = heldTable("flushclosed");
+    long before = cluster.contentHash(table);
+    cluster.admin().disableTable(table);
+    cluster.admin().enableTable(table);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  @Test
+  void aRateIsNeverExceeded() throws Exception {
+    double rate = 200_000;
+    TableName table = cluster.create("flushrate");
+    cluster.write(table, 0, 3 * ROWS);
+    client.set(KIND, "flushrate/f", "rate_bytes_per_second=" + rate);
+    client.start(KIND, "flushrate");
+    cluster.await(
+        () -> {
+          for (Map<?, ?> task : client.tasks(KIND, "flushrate", "running")) {
+            double age = (Double) task.get("age_seconds");
+            double done = (Double) task.get("bytes_done");
+            // Two steps are ahead of the rate.
+            double allowed = rate * (age + 0.05) + 2 * (64 << 10);
+            assertTrue(done <= allowed, done + " bytes, " + allowed + " are allowed");
+            if (done > 3 * rate) {
+              return true;
+            }
+          }
+          return false;
+        });
+    client.set(KIND, "flushrate/f", "full");
+    cluster.await(() -> cluster.fileCount(table) == 1);
+  }
+
+  @Test
+  void whereThereIsNothingInMemoryThereIsNothingToStart() throws Exception {
+    cluster.create("flushempty");
+    ProtocolClient.RefusedException refused =
+        assertThrows(ProtocolClient.RefusedException.class, () -> client.start(KIND, "flushempty"));
+    assertEquals(-32003, refused.code());
+  }
+}

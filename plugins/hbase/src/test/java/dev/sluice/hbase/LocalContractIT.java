@@ -1,0 +1,29 @@
+package dev.sluice.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.hadoop.hbase.TableName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The checks of the local protocol that any plug-in is run through, on a region server. */
+@ExtendWith(PluginCluster.Shared.class)
+class LocalContractIT {
+  private static final String BINARY_PROPERTY = "sluice.binary";
+
+  @Test
+  void theProtocolIsKept(PluginCluster cluster) throws Exception {
+    String binary = System.getProperty(BINARY_PROPERTY, "");
+    assumeTrue(!binary.isEmpty(), "give the path of the program sluice as " + BINARY_PROPERTY);
+    TableName table = cluster.create("contract");
+    cluster.addFile(table, 0, 10);
+    Process process =
+        new ProcessBuilder(binary, "local", "check", cluster.socketPath().toString())
+            .redirectErrorStream(true)
+            .start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), output);
+  }
+}

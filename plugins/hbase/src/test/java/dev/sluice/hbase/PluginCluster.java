@@ -1,0 +1,221 @@
+package dev.sluice.hbase;
+
+import dev.sluice.hbase.cache.FamilyBlockCache;
+import dev.sluice.hbase.compaction.CountingCompactor;
+import dev.sluice.hbase.compaction.LeasedCompactionController;
+import dev.sluice.hbase.flush.LeasedFlushController;
+import dev.sluice.hbase.latency.TimingSchedulerFactory;
+import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.hbase.regionserver.SocketCoprocessor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.regionserver.CompactSplit;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/** HDFS, ZooKeeper, a master and a region server with the plug-in, in this process. */
+public final class PluginCluster implements AutoCloseable {
+  /** Gives the tests of all classes the same cluster: it takes half a minute to start. */
+  public static final class Shared implements ParameterResolver {
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+      return parameter.getParameter().getType() == PluginCluster.class;
+    }
+
+    @Override
+    public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+      return context
+          .getRoot()
+          .getStore(ExtensionContext.Namespace.GLOBAL)
+          .getOrComputeIfAbsent(PluginCluster.class);
+    }
+  }
+
+  public static final String FAMILY = "f";
+  public static final int BLOCKING_FILES = 6;
+  public static final int VALUE_BYTES = 4096;
+
+  /** Of them one is for large compactions, and takes small ones where there are no large ones. */
+  public static final int COMPACTION_THREADS = 4;
+
+  private static final long DEADLINE_MILLIS = 90_000;
+  private static final long POLL_MILLIS = 20;
+  private static final byte[] QUALIFIER = Bytes.toBytes("q");
+
+  private final HBaseTestingUtility utility = new HBaseTestingUtility();
+  private final Path socketDirectory;
+  private final Random random = new Random(1);
+
+  /** Starts it; called by JUnit. */
+  public PluginCluster() throws Exception {
+    socketDirectory = Files.createTempDirectory("sluice");
+    Configuration conf = utility.getConfiguration();
+    conf.setBoolean("hbase.table.sanity.checks", false);
+    conf.setLong("dfs.namenode.fs-limits.min-block-size", 0);
+    conf.set(
+        "hbase.regionserver.throughput.controller", LeasedCompactionController.class.getName());
+    conf.set(
+        "hbase.regionserver.flush.throughput.controller", LeasedFlushController.class.getName());
+    conf.set("hbase.hstore.defaultengine.compactor.class", CountingCompactor.class.getName());
+    conf.set("hbase.coprocessor.regionserver.classes", SocketCoprocessor.class.getName());
+    conf.set(
+        "hbase.region.server.rpc.scheduler.factory.class", TimingSchedulerFactory.class.getName());
+    if (isPatched()) {
+      conf.set("hfile.block.cache.policy", FamilyBlockCache.class.getName());
+    }
+    conf.set(RegionServerPlugin.SOCKET_DIRECTORY_KEY, socketDirectory.toString());
+    conf.setInt("hbase.hstore.blockingStoreFiles", BLOCKING_FILES);
+    conf.setLong("hbase.hregion.majorcompaction", 0);
+    // Else the policy takes all files that are smaller than a flush.
+    conf.setLong("hbase.hstore.compaction.min.size", 1);
+    conf.setInt("hbase.regionserver.thread.compaction.small", COMPACTION_THREADS - 1);
+    utility.startMiniCluster(1);
+  }
+
+  /** Whether the block cache can be asked by family, which takes a patched hbase-server. */
+  public static boolean isPatched() {
+    return Arrays.stream(BlockCache.class.getMethods())
+        .anyMatch(method -> method.getName().equals("forFamily"));
+  }
+
+  @Override
+  public void close() throws IOException {
+    utility.shutdownMiniCluster();
+  }
+
+  public HBaseTestingUtility utility() {
+    return utility;
+  }
+
+  public Admin admin() throws IOException {
+    return utility.getAdmin();
+  }
+
+  public Path socketPath() {
+    return socketDirectory.resolve("hbase").resolve("regionserver.sock");
+  }
+
+  public ProtocolClient client() throws IOException {
+    return new ProtocolClient(socketPath());
+  }
+
+  /** The server that serves the socket. */
+  public HRegionServer server() {
+    return utility.getMiniHBaseCluster().getRegionServer(0);
+  }
+
+  /** What a test waits for, for at most 90 seconds. */
+  @FunctionalInterface
+  public interface Condition {
+    boolean holds() throws Exception;
+  }
+
+  public void await(Condition condition) throws Exception {
+    utility.waitFor(DEADLINE_MILLIS, POLL_MILLIS, condition::holds);
+  }
+
+  public TableName create(String name) throws IOException {
+    TableName table = TableName.valueOf(name);
+    utility.createTable(table, FAMILY).close();
+    return table;
+  }
+
+  /**
+   * Writes rows with values that cannot be compressed, and flushes them to a file. No compaction
+   * follows.
+   */
+  public void addFile(TableName table, int firstRow, int count) throws IOException {
+    write(table, firstRow, count);
+    utility.flush(table);
+  }
+
+  /** The same by a client's request, after which the store compacts by itself if it is due. */
+  public void addFileByRequest(TableName table, int firstRow, int count) throws IOException {
+    write(table, firstRow, count);
+    for (HRegion region : regions(table)) {
+      admin().flushRegion(region.getRegionInfo().getRegionName());
+    }
+  }
+
+  public void write(TableName table, int firstRow, int count) throws IOException {
+    List<Put> puts = new ArrayList<>();
+    for (int row = firstRow; row < firstRow + count; row++) {
+      byte[] value = new byte[VALUE_BYTES];
+      random.nextBytes(value);
+      puts.add(new Put(key(row)).addColumn(Bytes.toBytes(FAMILY), QUALIFIER, value));
+    }
+    try (Table open = utility.getConnection().getTable(table)) {
+      open.put(puts);
+    }
+  }
+
+  /** Makes a file of the marks of deletion of rows. */
+  public void addDeletions(TableName table, int firstRow, int count) throws IOException {
+    List<Delete> deletes = new ArrayList<>();
+    for (int row = firstRow; row < firstRow + count; row++) {
+      deletes.add(new Delete(key(row)));
+    }
+    try (Table open = utility.getConnection().getTable(table)) {
+      open.delete(deletes);
+    }
+    utility.flush(table);
+  }
+
+  private static byte[] key(int row) {
+    return Bytes.toBytes(String.format("%08d", row));
+  }
+
+  /** A number that two contents share only if they are equal, as good as. */
+  public long contentHash(TableName table) throws IOException {
+    long hash = 1;
+    try (Table open = utility.getConnection().getTable(table);
+        ResultScanner results = open.getScanner(new Scan().readAllVersions())) {
+      for (Result result : results) {
+        hash = 31 * hash + Bytes.hashCode(result.getRow());
+        hash = 31 * hash + Bytes.hashCode(result.value());
+      }
+    }
+    return hash;
+  }
+
+  public List<HRegion> regions(TableName table) {
+    return utility.getMiniHBaseCluster().getRegions(table);
+  }
+
+  /** Whether a compaction of a table runs or waits, in what the store itself notes. */
+  public boolean isUnderCompaction(TableName table) {
+    CompactSplit split = (CompactSplit) server().getCompactionRequestor();
+    return regions(table).stream()
+        .flatMap(region -> region.getStores().stream())
+        .anyMatch(split::isUnderCompaction);
+  }
+
+  /** Files of all regions of a table. */
+  public int fileCount(TableName table) {
+    return regions(table).stream()
+        .flatMap(region -> region.getStores().stream())
+        .mapToInt(store -> store.getStorefilesCount())
+        .sum();
+  }
+}

@@ -1,0 +1,168 @@
+package dev.sluice.hbase;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.lease.Setting;
+import dev.sluice.hbase.lease.SettingName;
+import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionProgress;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Whatever happens to a region goes through a hold, and no data are lost. */
+@ExtendWith(PluginCluster.Shared.class)
+class RegionSafetyIT {
+  private static final String KIND = "compaction";
+  private static final int ROWS = 100;
+  private static final long DEADLINE_SECONDS = 90;
+
+  private final PluginCluster cluster;
+  private ProtocolClient client;
+
+  RegionSafetyIT(PluginCluster cluster) {
+    this.cluster = cluster;
+  }
+
+  @BeforeEach
+  void connect() throws Exception {
+    client = cluster.client();
+  }
+
+  @AfterEach
+  void clear() throws Exception {
+    client.clear();
+    client.close();
+  }
+
+  private TableName heldTable(String name) throws Exception {
+    TableName table = cluster.create(name);
+    cluster.addFile(table, 0, ROWS);
+    cluster.addFile(table, ROWS, ROWS);
+    client.set(KIND, name, "hold");
+    client.start(KIND, name);
+    cluster.await(() -> !client.tasks(KIND, name, "held").isEmpty());
+    return table;
+  }
+
+  private RegionInfo firstRegion(TableName table) {
+    return cluster.regions(table).get(0).getRegionInfo();
+  }
+
+  private void compactAfter(TableName table) throws Exception {
+    client.clear();
+    cluster.await(() -> !cluster.isUnderCompaction(table));
+    client.start(KIND, table.getNameAsString());
+    cluster.await(() -> cluster.fileCount(table) == cluster.regions(table).size());
+  }
+
+  @Test
+  void aRegionClosesDuringAHold() throws Exception {
+    TableName table = heldTable("closed");
+    long before = cluster.contentHash(table);
+    cluster.admin().disableTable(table);
+    assertEquals(List.of(), client.tasks(KIND, "closed", "held"));
+    cluster.admin().enableTable(table);
+    assertEquals(before, cluster.contentHash(table));
+    compactAfter(table);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  @Test
+  void aRegionSplitsDuringAHold() throws Exception {
+    TableName table = heldTable("split");
+    long before = cluster.contentHash(table);
+    byte[] middle = Bytes.toBytes(String.format("%08d", ROWS));
+    cluster
+        .admin()
+        .splitRegionAsync(firstRegion(table).getRegionName(), middle)
+        .get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    cluster.await(() -> cluster.regions(table).size() == 2);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  @Test
+  void regionsMergeDuringAHold() throws Exception {
+    TableName table = TableName.valueOf("merged");
+    byte[][] keys = {Bytes.toBytes(String.format("%08d", ROWS))};
+    cluster.utility().createTable(table, Bytes.toBytes(PluginCluster.FAMILY), keys).close();
+    cluster.addFile(table, 0, 2 * ROWS);
+    cluster.addFile(table, 0, 2 * ROWS);
+    long before = cluster.contentHash(table);
+    client.set(KIND, "merged", "hold");
+    client.start(KIND, "merged");
+    cluster.await(() -> !client.tasks(KIND, "merged", "held").isEmpty());
+    byte[][] names =
+        cluster.regions(table).stream()
+            .map(region -> region.getRegionInfo().getEncodedNameAsBytes())
+            .toArray(byte[][]::new);
+    cluster.admin().mergeRegionsAsync(names, false).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    cluster.await(() -> cluster.regions(table).size() == 1);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  @Test
+  void compactionsAreSwitchedOffDuringAHold() throws Exception {
+    TableName table = heldTable("switched");
+    long before = cluster.contentHash(table);
+    cluster.admin().compactionSwitch(false, List.of());
+    cluster.await(() -> client.tasks(KIND, "switched", "held").isEmpty());
+    cluster.admin().compactionSwitch(true, List.of());
+    compactAfter(table);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  private static boolean isCompacting(HRegionServer server, TableName table) {
+    HRegion region = server.getRegions(table).get(0);
+    CompactionProgress progress = region.getStores().get(0).getCompactionProgress();
+    return progress != null && progress.getTotalCompactingKVs() > 0;
+  }
+
+  @Test
+  void aRegionMovesAndItsNewServerStopsDuringAHold() throws Exception {
+    TableName table = heldTable("moved");
+    long before = cluster.contentHash(table);
+    HRegionServer second =
+        cluster.utility().getMiniHBaseCluster().startRegionServer().getRegionServer();
+    try {
+      second.waitForServerOnline();
+      moveTo(second, table);
+      assertEquals(before, cluster.contentHash(table));
+      holdAllOf(second);
+      cluster.admin().majorCompact(table);
+      cluster.await(() -> isCompacting(second, table));
+    } finally {
+      second.stop("by the test");
+      cluster.await(() -> !second.isAlive());
+    }
+    cluster.await(() -> cluster.server().getRegions(table).size() == 1);
+    assertEquals(before, cluster.contentHash(table));
+    compactAfter(table);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  /** The master may prefer the old server as long as the new one has just come. */
+  private void moveTo(HRegionServer server, TableName table) throws Exception {
+    byte[] region = firstRegion(table).getEncodedNameAsBytes();
+    cluster.await(
+        () -> {
+          cluster.admin().move(region, server.getServerName());
+          return !server.getRegions(table).isEmpty();
+        });
+  }
+
+  private static void holdAllOf(HRegionServer server) throws Exception {
+    Setting hold = Setting.of(SettingName.HOLD);
+    RegionServerPlugin.of(server).leases().set(KIND, Scope.SERVER, hold, "test", 300, false);
+  }
+}

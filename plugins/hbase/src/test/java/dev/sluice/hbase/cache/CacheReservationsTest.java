@@ -1,0 +1,162 @@
+package dev.sluice.hbase.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.hbase.lease.FakeClock;
+import dev.sluice.hbase.lease.LeaseConflictException;
+import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.lease.Setting;
+import dev.sluice.hbase.lease.SettingName;
+import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.hbase.protocol.SnapshotMembers;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class CacheReservationsTest {
+  private static final Scope HOT = new Scope("orders", "hot");
+  private static final Scope COLD = new Scope("orders", "cold");
+  private static final double TIME_TO_LIVE_SECONDS = 5;
+
+  private final FakeClock clock = new FakeClock();
+  private final LeaseStore leases = new LeaseStore(clock);
+  private final FamilyBlockCache cache = Caches.cache();
+  private final CacheReservations reservations = new CacheReservations();
+
+  @BeforeEach
+  void attach() {
+    reservations.attach(cache, leases);
+  }
+
+  @AfterEach
+  void shutDown() {
+    cache.shutdown();
+  }
+
+  private static Setting mib(double mib) {
+    return Setting.of(SettingName.RESERVED_BYTES, mib * Caches.MIB);
+  }
+
+  private void order(Scope scope, double mib) throws Refusal, LeaseConflictException {
+    reservations.checkOrder(scope, mib(mib));
+    give(scope, mib);
+  }
+
+  private void give(Scope scope, double mib) throws LeaseConflictException {
+    leases.set("cache", scope, mib(mib), "policy/test", TIME_TO_LIVE_SECONDS, false);
+  }
+
+  private void passSeconds(double seconds) {
+    clock.advanceSeconds(seconds);
+    leases.sweep();
+  }
+
+  @Test
+  void aLeaseReservesAndAnotherSettingResizes() throws Exception {
+    order(HOT, 8);
+    assertEquals(Map.of(Caches.HOT, 8 * Caches.MIB), cache.reservations());
+    order(HOT, 4);
+    assertEquals(Map.of(Caches.HOT, 4 * Caches.MIB), cache.reservations());
+  }
+
+  @Test
+  void aLeaseThatEndsGivesTheMemoryBackWithItsBlocks() throws Exception {
+    order(HOT, 8);
+    for (int block = 0; block < 300; block++) {
+      Caches.read(cache, Caches.HOT, block);
+    }
+    passSeconds(TIME_TO_LIVE_SECONDS - 0.001);
+    assertEquals(1, cache.reservations().size());
+    passSeconds(0.001);
+    assertTrue(cache.reservations().isEmpty());
+    assertEquals(300, Caches.report(cache, Caches.HOT).blocks());
+  }
+
+  @Test
+  void aLeaseThatIsRenewedGoesOn() throws Exception {
+    order(HOT, 8);
+    passSeconds(4);
+    order(HOT, 8);
+    passSeconds(4);
+    assertEquals(1, cache.reservations().size());
+  }
+
+  @Test
+  void aSmallerCacheShrinksWhatIsReservedAndEndsNoLease() throws Exception {
+    order(HOT, 16);
+    order(COLD, 8);
+    cache.setMaxSize(15 * Caches.MIB);
+    order(HOT, 16);
+    assertEquals(2, leases.all().size());
+    assertEquals(
+        Map.of(Caches.HOT, 8 * Caches.MIB, Caches.COLD, 4 * Caches.MIB), cache.reservations());
+    assertThrows(Refusal.class, () -> order(HOT, 17));
+  }
+
+  @Test
+  void memoryMayChangeHandsBetweenFamilies() throws Exception {
+    order(HOT, 20);
+    order(COLD, 5);
+    leases.set("cache", HOT, mib(5), "policy/test", TIME_TO_LIVE_SECONDS, false);
+    order(COLD, 20);
+    assertEquals(
+        Map.of(Caches.HOT, 5 * Caches.MIB, Caches.COLD, 20 * Caches.MIB), cache.reservations());
+  }
+
+  @Test
+  void whatIsBeyondTheBoundIsRefusedBeforeALeaseIsGiven() throws Exception {
+    order(HOT, 20);
+    Refusal refusal = assertThrows(Refusal.class, () -> order(COLD, 10));
+    assertEquals(-32003, refusal.number());
+    assertEquals(1, leases.all().size());
+  }
+
+  @Test
+  void allOfTheServerIsNoScopeOfAReservation() {
+    Refusal refusal = assertThrows(Refusal.class, () -> order(Scope.SERVER, 2));
+    assertEquals(-32003, refusal.number());
+  }
+
+  @Test
+  void ofTwoLeasesThatTogetherAreTooMuchOneEnds() throws Exception {
+    // As if both orders had been checked before either lease was given.
+    give(HOT, 20);
+    give(COLD, 20);
+    assertEquals(1, leases.all().size());
+    assertEquals(1, cache.reservations().size());
+  }
+
+  @Test
+  void leasesOfOtherKindsAreNoReservations() throws Exception {
+    leases.set(
+        "compaction",
+        HOT,
+        Setting.of(SettingName.HOLD),
+        "policy/test",
+        TIME_TO_LIVE_SECONDS,
+        false);
+    assertTrue(cache.reservations().isEmpty());
+  }
+
+  @Test
+  void aSnapshotShowsEachFamily() throws Exception {
+    order(HOT, 8);
+    for (int pass = 0; pass < 2; pass++) {
+      for (int block = 0; block < 10; block++) {
+        Caches.read(cache, Caches.HOT, block);
+      }
+    }
+    SnapshotMembers members = SnapshotMembers.of(reservations);
+    assertEquals(10, members.figure("cache_orders_2fhot_hits_total"));
+    assertEquals(10, members.figure("cache_orders_2fhot_misses_total"));
+    assertEquals(0, members.figure("cache_orders_2fhot_evictions_total"));
+    assertTrue(members.figure("cache_orders_2fhot_bytes") >= 10 * Caches.BLOCK_BYTES);
+    assertEquals(8 * Caches.MIB, members.figure("cache_orders_2fhot_reserved_bytes"));
+    assertEquals(8 * Caches.MIB, members.figure("cache_reserved_bytes"));
+    assertEquals(Caches.TOTAL_BYTES, members.figure("cache_capacity_bytes"));
+  }
+}

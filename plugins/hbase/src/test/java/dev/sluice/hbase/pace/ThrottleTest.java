@@ -1,0 +1,128 @@
+package dev.sluice.hbase.pace;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.hbase.lease.Scope;
+import dev.sluice.hbase.lease.Setting;
+import dev.sluice.hbase.lease.SettingName;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** With threads that wait in earnest; nothing here depends on how long that takes. */
+@Timeout(60)
+class ThrottleTest {
+  private static final String KIND = "compaction";
+
+  private final LeaseStore leases = new LeaseStore(System::nanoTime);
+  private final AtomicBoolean letsGo = new AtomicBoolean();
+  private final AtomicBoolean ends = new AtomicBoolean();
+  private final Throttle throttle =
+      new Throttle(
+          KIND, leases, System::nanoTime, () -> StockPace.UNLIMITED, () -> 1, this::letsGo);
+  private final Operation operation = new Operation("a", new Scope("t", "f"), System.nanoTime());
+
+  private boolean letsGo(Operation asked) throws InterruptedException {
+    if (ends.get()) {
+      throw new InterruptedException("its region closes");
+    }
+    return letsGo.get();
+  }
+
+  private void hold() throws Exception {
+    leases.set(KIND, Scope.SERVER, Setting.of(SettingName.HOLD), "test", 600, false);
+  }
+
+  @Test
+  void abortEndsAWait() throws Exception {
+    hold();
+    CompletableFuture<Long> waiting = pauseInAThread();
+    awaitHeld();
+    operation.abort("by order");
+    throttle.wake();
+    ExecutionException failure = assertThrows(ExecutionException.class, waiting::get);
+    assertEquals("by order", failure.getCause().getMessage());
+    assertFalse(operation.isHeld());
+  }
+
+  @Test
+  void abortEndsAnOperationThatNothingBounds() {
+    operation.abort("by order");
+    assertThrows(InterruptedException.class, () -> throttle.pause(operation));
+  }
+
+  private CompletableFuture<Long> pauseInAThread() {
+    operation.written(Throttle.CHECK_BYTES);
+    CompletableFuture<Long> result = new CompletableFuture<>();
+    new Thread(
+            () -> {
+              try {
+                result.complete(throttle.pause(operation));
+              } catch (InterruptedException e) {
+                result.completeExceptionally(e);
+              }
+            })
+        .start();
+    return result;
+  }
+
+  private void awaitHeld() {
+    while (!operation.isHeld()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void itLooksOnlyAfterSoManyBytes() throws Exception {
+    hold();
+    operation.written(Throttle.CHECK_BYTES - 1);
+    assertEquals(0, throttle.pause(operation));
+  }
+
+  @Test
+  void aHoldThatIsClearedLetsItGo() throws Exception {
+    hold();
+    CompletableFuture<Long> waiting = pauseInAThread();
+    awaitHeld();
+    assertFalse(waiting.isDone());
+    leases.clear("test");
+    assertTrue(waiting.get(30, TimeUnit.SECONDS) > 0);
+    assertFalse(operation.isHeld());
+    assertTrue(operation.orderedWaitSeconds() > 0);
+  }
+
+  @Test
+  void aHoldThatExpiresLetsItGoThoughNobodySweeps() throws Exception {
+    leases.set(KIND, Scope.SERVER, Setting.of(SettingName.HOLD), "test", 0.2, false);
+    CompletableFuture<Long> waiting = pauseInAThread();
+    waiting.get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void safetyLetsItGoDuringAHold() throws Exception {
+    hold();
+    CompletableFuture<Long> waiting = pauseInAThread();
+    awaitHeld();
+    letsGo.set(true);
+    waiting.get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void safetyEndsItDuringAHold() throws Exception {
+    hold();
+    CompletableFuture<Long> waiting = pauseInAThread();
+    awaitHeld();
+    ends.set(true);
+    ExecutionException failure =
+        assertThrows(ExecutionException.class, () -> waiting.get(30, TimeUnit.SECONDS));
+    assertEquals(InterruptedException.class, failure.getCause().getClass());
+    assertFalse(operation.isHeld());
+  }
+}
