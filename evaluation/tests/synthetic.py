@@ -100,7 +100,7 @@ def _write_client(
     directory.mkdir(parents=True)
     begin = client["start_seconds"]
     block = 1 + 0.1 * np.sin(planned["block"])
-    for operation in planned["operations"]:
+    for operation in planned["operations"] + planned.get("operations_apart", []):
         logs: dict[str, list[Interval]] = {operation: [], f"Intended-{operation}": []}
         for second in np.arange(begin, begin + client["duration_seconds"]):
             busy = any(s <= second < e for s, e in checkpoints)

@@ -26,6 +26,7 @@ from sluice_evaluation.records import (
     utc,
 )
 from sluice_evaluation.schema import validate
+from sluice_evaluation.window_metrics import Span, latency_by_window
 
 INTERVAL_COLUMNS = (
     "client", "operation", "kind", "start_seconds", "end_seconds", "operations", "mean_seconds",
@@ -69,7 +70,9 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             ],
             "summaries": summaries,
             "results": results_of(clients, planned, normal, origin) | counts,
-            "metrics": metrics | _optional_json(raw / "metrics.json"),
+            "metrics": metrics
+            | latency_by_window(clients, planned, normal, origin, _busy(planned, events))
+            | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
         publish(staged, destination)
@@ -298,6 +301,15 @@ def _store_events(
         for event in events
     ]
     return listed, module.metrics(events)
+
+
+def _busy(planned: dict[str, Any], events: list[dict]) -> tuple[str, list[Span]] | None:
+    """When the store did the work that its reader names, and a word for it."""
+    background = getattr(store_logs.reader(planned["store"]), "BACKGROUND", None)
+    if background is None:
+        return None
+    kind, word = background
+    return word, [(e["start_seconds"], e["end_seconds"]) for e in events if e["kind"] == kind]
 
 
 def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:

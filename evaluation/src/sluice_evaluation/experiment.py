@@ -224,6 +224,9 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
             wrong.append(f"profile {profile}, stage {stage}: two cells have the same id")
         if not cells:
             wrong.append(f"profile {profile}, stage {stage}: no cell is left")
+        within = experiment.stage(stage).get("select", {}).get("within")
+        if within and not any(matches(cell.factors, within["to"]) for cell in cells):
+            wrong.append(f"profile {profile}, stage {stage}: no cell is {within['to']}")
     table = experiment.profile(profile)
     wrong += _load_faults(experiment, profile)
     if experiment.document["latency"] == "intended" and "load" not in table:

@@ -1,6 +1,7 @@
 """Settings that a tuning stage finds, written down once before anything is measured with them."""
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.experiment import TUNE, Experiment
+from sluice_evaluation.experiment import TUNE, Cell, Experiment, matches
 from sluice_evaluation.records import Record
 
 FILE_NAME = "frozen.json"
@@ -41,22 +42,30 @@ def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> d
 
     Cells whose runs all failed are left out; EvaluationError while others have not been run.
     """
-    records = list(records)
+    tuning = [r for r in records if _is_tuning(r, experiment, profile)]
     select = experiment.stage(TUNE)["select"]
     cells = {cell.id: cell for cell in experiment.cells(profile, TUNE)}
-    values = _values(experiment, profile, records, select["metric"], cells)
-    failed = {
-        r.plan["cell"] for r in records if not r.complete and _is_tuning(r, experiment, profile)
-    }
-    if missing := sorted(set(cells) - set(values) - failed):
+    done = {record.plan["cell"] for record in tuning}
+    if missing := sorted(set(cells) - done):
         raise EvaluationError(
             f"tuning is not finished: {len(missing)} of {len(cells)} cells have no complete run "
             f"({', '.join(missing[:3])}, ...); run the plan first"
         )
-    groups = defaultdict(list)
-    for identifier, found in values.items():
-        key = tuple((name, cells[identifier].factors[name]) for name in select["per"])
-        groups[key].append((median(found), identifier))
+    groups: dict[tuple, dict[str, Cell]] = defaultdict(dict)
+    for identifier, cell in cells.items():
+        key = tuple((name, cell.factors[name]) for name in select["per"])
+        groups[key][identifier] = cell
+    latency = experiment.document["latency"]
+    choices = []
+    for key, group in sorted(groups.items()):
+        ranked, ranked_by = _ranked(select, group, tuning, latency)
+        if not ranked:
+            raise EvaluationError(
+                f"no tuning run of {dict(key)} has {select['metric']}: look at why in its records"
+            )
+        choice = _choice(dict(key), ranked, experiment, cells)
+        # Where there was a bound, and none kept to it, it is not the metric.
+        choices.append(choice | ({"ranked_by": ranked_by} if "within" in select else {}))
     return {
         "schema_version": 1,
         "experiment": experiment.name,
@@ -64,27 +73,51 @@ def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> d
         "profile": profile,
         "metric": select["metric"],
         "best": select["best"],
+        **{name: select[name] for name in ("within",) if name in select},
         "per": select["per"],
-        "choices": [
-            _choice(
-                dict(key), sorted(group, reverse=select["best"] == "highest"), experiment, cells
-            )
-            for key, group in sorted(groups.items())
-        ],
+        "choices": choices,
     }
 
 
-def _values(
-    experiment: Experiment, profile: str, records: Iterable[Record], metric: str, cells: dict
-) -> dict[str, list[float]]:
+def _ranked(
+    select: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+) -> tuple[list[tuple[float, str]], str]:
+    """Cells by a metric, best first, and which: those beyond the bound of `within` left out."""
+    values = _medians(tuning, select["metric"], group, latency)
+    within = select.get("within")
+    if within is None:
+        return _sorted(values, select["best"]), select["metric"]
+    bounded = _medians(tuning, within["metric"], group, latency)
+    reference = {i for i, cell in group.items() if matches(cell.factors, within["to"])}
+    bounds = [bounded.pop(i) for i in sorted(reference) if i in bounded]
+    if not bounds:
+        raise EvaluationError(
+            f"no complete tuning run is the reference {within['to']}, which the others are "
+            f"measured by: run it again"
+        )
+    bound = within["largest_ratio"] * min(bounds)
+    allowed = {i: v for i, v in values.items() if bounded.get(i, math.inf) <= bound}
+    if allowed:
+        return _sorted(allowed, select["best"]), select["metric"]
+    # None keeps to it: then the one that comes nearest.
+    return _sorted({i: v for i, v in bounded.items() if i in values}, "lowest"), within["metric"]
+
+
+def _sorted(values: dict[str, float], best: str) -> list[tuple[float, str]]:
+    pairs = ((value, identifier) for identifier, value in values.items())
+    return sorted(pairs, reverse=best == "highest")
+
+
+def _medians(
+    tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
+) -> dict[str, float]:
+    """The metric by cell, of the cells that have it."""
     values = defaultdict(list)
-    for record in records:
-        if not _is_tuning(record, experiment, profile) or record.plan["cell"] not in cells:
-            continue
-        value = record.value(metric, experiment.document["latency"])
+    for record in tuning:
+        value = record.value(metric, latency) if record.plan["cell"] in cells else None
         if value is not None:
             values[record.plan["cell"]].append(value)
-    return values
+    return {identifier: median(found) for identifier, found in values.items()}
 
 
 def _is_tuning(record: Record, experiment: Experiment, profile: str) -> bool:

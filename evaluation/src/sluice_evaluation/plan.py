@@ -188,10 +188,10 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
         "settings": _settings(cell, stage.frozen),
         "device": {"name": cell.device, **{k: device[k] for k in ("model", "parameters")}},
         "workload": cell.workload,
-        "operations": document["workloads"][cell.workload]["operations"],
+        **_operations(document["workloads"][cell.workload]),
         "data": table["data"],
         "clients": _clients(load, cell, windows, document, end),
-        "orders": _orders(cell, device, windows),
+        "orders": _orders(cell, device, windows, warm_up),
         **_control(cell, device, warm_up, end),
         "phases": [
             {"name": "warm-up", "start_seconds": 0.0, "end_seconds": warm_up},
@@ -286,9 +286,16 @@ def _settings(cell: Cell, frozen: dict[str, Any] | None) -> dict[str, Any]:
     return cell.settings | freeze.settings_for(frozen, cell.factors)
 
 
-def _orders(cell: Cell, device: dict, windows: list[dict]) -> list[dict[str, Any]]:
+def _operations(workload: dict) -> dict[str, Any]:
+    """Those that count; those told apart where there are some, as in no run from before."""
+    apart = {"operations_apart": workload["apart"]} if "apart" in workload else {}
+    return {"operations": workload["operations"], **apart}
+
+
+def _orders(cell: Cell, device: dict, windows: list[dict], warm_up: float) -> list[dict[str, Any]]:
     moments = {
         "start": [0.0],
+        "normal-start": [warm_up],
         "burst-start": [w["start_seconds"] for w in windows],
         "burst-end": [w["end_seconds"] for w in windows],
     }

@@ -62,13 +62,18 @@ def read_clients(
         for path in paths:
             operation = path.stem.removeprefix(_INTENDED)
             kind = "intended" if path.stem.startswith(_INTENDED) else "measured"
-            if operation in planned["operations"] and (kind == "measured" or scheduled):
+            if operation in wanted_of(planned) and (kind == "measured" or scheduled):
                 found[client["name"], operation, kind] = histograms.read_log(path)
         overall = _overall(directory / "measurements.json")
         counts["error_count"] += overall("FailedOperations")
         counts["unissued_count"] += overall("UnissuedOperations") if scheduled else 0
     _require_operations(found, planned)
     return found, counts
+
+
+def wanted_of(planned: dict[str, Any]) -> list[str]:
+    """The operations that are recorded: those that count, and those that are told apart alone."""
+    return planned["operations"] + planned.get("operations_apart", [])
 
 
 def _overall(path: Path) -> Callable[[str], int]:
@@ -85,7 +90,7 @@ def _overall(path: Path) -> Callable[[str], int]:
 
 def _require_operations(found: dict, planned: dict[str, Any]) -> None:
     seen = {operation for _, operation, _ in found}
-    if missing := sorted(set(planned["operations"]) - seen):
+    if missing := sorted(set(wanted_of(planned)) - seen):
         raise EvaluationError(f"no client recorded {', '.join(missing)}: the workload did not run")
 
 
@@ -97,16 +102,13 @@ def results_of(
 ) -> dict[str, Any]:
     """Latency and throughput of the normal phase over all clients; EvaluationError when empty."""
     start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
+    counted = counted_of(clients, planned)
 
     def merged(kind: str) -> dict[str, Any]:
-        return histograms.merge(
-            interval.distribution
-            for key, intervals in clients.items()
-            if key[2] == kind
-            for interval in histograms.between(intervals, start, end)
-        ).summary()
+        inside = histograms.between(of_kind(counted, kind), start, end)
+        return histograms.merge(interval.distribution for interval in inside).summary()
 
-    scheduled = all(client["schedule"] is not None for client in planned["clients"])
+    scheduled = is_scheduled(planned)
     measured = merged("measured")
     if not measured["operations"]:
         raise EvaluationError("no operation fell into the normal phase: are the clocks in step?")
@@ -116,12 +118,29 @@ def results_of(
         "throughput_operations_per_second": round(
             sum(
                 _rate(histograms.between(intervals, start, end), end - start)
-                for key, intervals in clients.items()
+                for key, intervals in counted.items()
                 if key[2] == "measured"
             ),
             6,
         ),
     }
+
+
+def counted_of(
+    clients: dict[Key, list[Interval]], planned: dict[str, Any]
+) -> dict[Key, list[Interval]]:
+    """The operations that count, those that are told apart left out."""
+    return {key: found for key, found in clients.items() if key[1] in planned["operations"]}
+
+
+def of_kind(clients: dict[Key, list[Interval]], kind: str) -> list[Interval]:
+    """All intervals with measured or intended latencies."""
+    return [i for key, intervals in clients.items() if key[2] == kind for i in intervals]
+
+
+def is_scheduled(planned: dict[str, Any]) -> bool:
+    """Whether every request had a time at which it was due."""
+    return all(client["schedule"] is not None for client in planned["clients"])
 
 
 def _rate(inside: list[Interval], phase_seconds: float) -> float:

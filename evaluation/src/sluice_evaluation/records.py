@@ -41,7 +41,8 @@ class Record:
     def value(self, metric: str, latency: str) -> float | None:
         """A metric by name, or None when the record does not hold it.
 
-        `latency` (measured or intended) says which of the two `latency_*` names take.
+        `latency` (measured or intended) says which of the two `latency_*` names take; those of one
+        operation have its name before them, as in `read_modify_write_latency_p99_seconds`.
         """
         results = self.document["results"]
         if results is None:
@@ -51,7 +52,30 @@ class Record:
         if metric.startswith("latency_"):
             summary = results[latency]
             return None if summary is None else summary.get(metric.removeprefix("latency_"))
-        return self.document["metrics"].get(metric)
+        if metric in self.document["metrics"]:
+            return self.document["metrics"][metric]
+        operation, told_apart, quantity = metric.partition("_latency_")
+        return self._value_of_operation(operation, quantity, latency) if told_apart else None
+
+    def _value_of_operation(self, operation: str, quantity: str, latency: str) -> float | None:
+        """Over all clients; their summaries cannot be added up, their histograms can."""
+        parts = [
+            entry
+            for entry in self.document["summaries"]
+            if entry["kind"] == latency
+            and entry["operation"].lower().replace("-", "_") == operation
+        ]
+        if len(parts) == 1:
+            return parts[0]["summary"].get(quantity)
+        window = normal_phase(self.document)
+        inside = [
+            interval.distribution
+            for entry in parts
+            for interval in histograms.between(
+                histograms.read_log(self.directory / entry["file"]), *window
+            )
+        ]
+        return histograms.merge(inside).summary().get(quantity) if parts else None
 
     def intervals(self, latency: str) -> list[histograms.Interval]:
         """The intervals of all clients' counted operations, in the order of their start."""

@@ -127,6 +127,7 @@ def _render(
         "citation": citation,
         "heading": extra_heading,
         "metric": metric_name,
+        "tuned": tuned_text,
     }
     text = environment.get_template("report.html.j2").render(
         sections=sections,
@@ -195,6 +196,11 @@ def mean_text(estimate: MeanEstimate | None, factor: float, unit: str) -> str:
     if estimate.runs < 2:
         return f"{mean} {unit}"
     return f"{mean} ± {(estimate.upper - estimate.mean) * factor:.2g} {unit}"
+
+
+def tuned_text(value: float, metric: str) -> str:
+    """A value of the ranking: latencies are short, what work takes is not."""
+    return f"{value * 1000:.3g} ms" if "latency_" in metric else f"{value:.3g} s"
 
 
 def _extra_text(name: str, estimate: MeanEstimate | None) -> str:

@@ -1,7 +1,8 @@
 """Readers of the stores' own logs: one module per store, found by its name.
 
 A module has `read(lines) -> list[Event]` (checkpoints, compactions, ...) and `metrics(events) ->
-dict[str, float]` over those of one run. A new store adds a file here and changes none.
+dict[str, float]` over those of one run. With `BACKGROUND`, a kind of events and a word, latency is
+also told of the time in which there were such events. A new store adds a file and changes none.
 """
 
 import importlib

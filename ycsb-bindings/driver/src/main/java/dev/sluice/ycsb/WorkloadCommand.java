@@ -58,7 +58,7 @@ abstract class WorkloadCommand implements Callable<Integer> {
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "threads, each with a connection of its own; property threadcount; default 1")
+      description = "threads, each with a client of its own; property threadcount; default 1")
   private String threads;
 
   @Option(

@@ -43,6 +43,13 @@ final class Bundle {
     return execute(command.toArray(String[]::new));
   }
 
+  /** The jars of all bindings, which are on one class path. */
+  List<Path> jars() throws IOException {
+    try (Stream<Path> files = Files.list(home.resolve("lib"))) {
+      return files.sorted().toList();
+    }
+  }
+
   /** Runs any program in an empty place. */
   Result execute(String... command) throws IOException {
     Path out = Files.createTempFile(scratch, "out", null);

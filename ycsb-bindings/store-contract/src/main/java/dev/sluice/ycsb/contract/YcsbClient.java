@@ -41,6 +41,8 @@ final class YcsbClient {
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // It ends before better code than that of the first compiler would have been worth making.
+    command.add("-XX:TieredStopAtLevel=1");
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), "site.ycsb.Client"));
     command.addAll(List.of("-db", db.getName(), "-P", workload.toString()));
     command.addAll(List.of(options));

@@ -1,0 +1,124 @@
+"""Settings that are the best of those that keep within a bound."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from sluice_evaluation import freeze
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.experiment import load
+from sluice_evaluation.records import Record
+from sluice_evaluation.report import tuned_text
+
+QUIET_SECONDS = 0.005
+
+
+@pytest.fixture
+def phases(experiments):
+    return experiments["hbase-phases"]
+
+
+def run_of(cell: str, seconds: float | None, p99: float, status: str = "complete") -> Record:
+    metrics = {"while_compacting_latency_p99_seconds": p99}
+    if seconds is not None:
+        metrics["compaction_seconds"] = seconds
+    place = {"experiment": "hbase-phases", "profile": "small", "stage": "tune"}
+    results = {"intended": {}} if status == "complete" else None
+    return Record(
+        Path(),
+        {
+            "status": status,
+            "plan": {**place, "cell": cell, "attempt": 1},
+            "results": results,
+            "metrics": metrics if results else {},
+        },
+    )
+
+
+def tuning(phases, p99):
+    """A run of every cell, the sooner done the higher its rate; p99 says how slow reads are."""
+    runs = [run_of("quiet_c64k_throttle", None, QUIET_SECONDS)]
+    for cell in phases.cells("small", "tune"):
+        rate = cell.factors["compaction_rate_bytes_per_second"]
+        if rate != "none":
+            runs.append(run_of(cell.id, 1e9 / rate, p99(cell.factors)))
+    return runs
+
+
+def chosen(phases, runs):
+    (choice,) = freeze.choose(phases, "small", runs)["choices"]
+    return choice
+
+
+def test_the_best_of_those_within_the_bound_is_chosen(phases):
+    def p99(factors):
+        fine = factors["check_interval_bytes"] == 65536
+        return factors["compaction_rate_bytes_per_second"] / (3e9 if fine else 1e9)
+
+    # At 30 MB/s: 0.01, exactly twice the quiet one; the others 0.03.
+    choice = chosen(phases, tuning(phases, p99))
+    assert (choice["cell"], choice["ranked_by"]) == ("r30_c64k_throttle", "compaction_seconds")
+    assert choice["settings"] == {
+        "hbase.hstore.compaction.throughput.lower.bound": 30000000,
+        "hbase.hstore.compaction.throughput.higher.bound": 30000000,
+        "hbase.hstore.compaction.throughput.control.check.interval": 65536,
+    }
+    allowed = {"r10_c64k", "r20_c64k", "r30_c64k", "r10_c256k", "r10_c1m"}
+    assert {entry["cell"].removesuffix("_throttle") for entry in choice["ranking"]} == allowed
+
+
+def test_the_nearest_is_chosen_where_none_keeps_to_the_bound(phases):
+    def p99(factors):
+        slow = 0.02 + factors["compaction_rate_bytes_per_second"] / 1e9
+        return slow - (0.001 if factors["check_interval_bytes"] == 262144 else 0)
+
+    choice = chosen(phases, tuning(phases, p99))
+    assert choice["cell"] == "r10_c256k_throttle"
+    assert choice["ranked_by"] == "while_compacting_latency_p99_seconds"
+    assert choice["ranking"][0]["value"] == pytest.approx(0.029)
+
+
+def test_a_compaction_that_was_not_finished_is_not_chosen_and_not_waited_for(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    assert chosen(phases, runs)["cell"].startswith("r40_")
+    for number, run in enumerate(runs):
+        if run.plan["cell"].startswith("r40_"):
+            runs[number] = run_of(run.plan["cell"], None, 0.006)
+    assert chosen(phases, runs)["cell"].startswith("r30_")
+
+
+def test_without_the_reference_nothing_is_chosen(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    with pytest.raises(EvaluationError, match="tuning is not finished"):
+        freeze.choose(phases, "small", runs[1:])
+    runs[0] = run_of("quiet_c64k_throttle", None, QUIET_SECONDS, "failed")
+    with pytest.raises(EvaluationError, match="the reference"):
+        freeze.choose(phases, "small", runs)
+
+
+def test_without_any_value_the_message_says_where_to_look(phases):
+    runs = [run_of(cell.id, None, 0.006) for cell in phases.cells("small", "tune")]
+    with pytest.raises(EvaluationError, match="compaction_seconds"):
+        freeze.choose(phases, "small", runs)
+
+
+def test_a_reference_that_no_cell_is_is_refused(phases, tmp_path):
+    document = yaml.safe_load(yaml.safe_dump(phases.document))
+    tune = next(stage for stage in document["stages"] if stage["name"] == "tune")
+    tune["select"]["within"]["to"] = {"compaction_rate_bytes_per_second": 7}
+    path = tmp_path / "hbase-phases.yml"
+    path.write_text(yaml.safe_dump(document))
+    with pytest.raises(EvaluationError, match="no cell is"):
+        load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "text"),
+    [
+        (0.0123, "latency_p99_seconds", "12.3 ms"),
+        (0.0123, "while_compacting_latency_p99_seconds", "12.3 ms"),
+        (41.26, "compaction_seconds", "41.3 s"),
+    ],
+)
+def test_the_report_tells_the_ranking_in_units_that_fit(value, metric, text):
+    assert tuned_text(value, metric) == text

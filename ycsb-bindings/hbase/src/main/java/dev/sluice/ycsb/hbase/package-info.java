@@ -1,0 +1,2 @@
+/** The YCSB binding for HBase. */
+package dev.sluice.ycsb.hbase;
