@@ -91,3 +91,29 @@ def test_controllers_are_read_where_they_listen(listen, own, others):
             monitoring_controllers=["one"], hostvars={"one": host}, inventory_hostname=reader
         )
         assert yaml.safe_load(text) == [{"targets": [address], "labels": {"controller": "one"}}]
+
+
+def test_pages_of_stores_are_read_at_the_hosts_of_their_group():
+    template = (ROLE / "templates" / "prometheus.yml.j2").read_text()
+    environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters["to_json"] = json.dumps
+    text = environment.from_string(template).render(
+        ansible_managed="managed",
+        monitoring_cluster="c",
+        monitoring_scrape_interval_seconds=15,
+        monitoring_further_jobs=[
+            {"name": "master", "group": "masters", "port": 16010, "path": "/prometheus"},
+            {"name": "other", "group": "nobody", "port": 1},
+        ],
+        groups={"masters": ["one", "two"]},
+        hostvars={"one": {"ansible_host": "10.0.0.1"}, "two": {}},
+        _monitoring_jobs=[],
+        _monitoring_tls_directory="/d",
+    )
+    master, other = yaml.safe_load(text)["scrape_configs"]
+    assert master["metrics_path"] == "/prometheus" and other["metrics_path"] == "/metrics"
+    assert master["static_configs"] == [
+        {"targets": ["10.0.0.1:16010"], "labels": {"node": "one"}},
+        {"targets": ["two:16010"], "labels": {"node": "two"}},
+    ]
+    assert not other["static_configs"]

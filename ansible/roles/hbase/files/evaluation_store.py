@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+"""Runs HBase for one run of an experiment, on the node and with a disk for measurements.
+
+ZooKeeper, HDFS, a master and a region server, each an instance of its own. Actions: loaded, start,
+save, settings, restart-killed, stop. `loaded` and `start` read a JSON object from standard input:
+run (of the plan), directory (the measured disk), copies (loaded data), host (the node's name),
+hdfs_version, zookeeper_version, and java_options by daemon. Each action prints a JSON object. It
+needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import hbase_configuration
+from hbase_configuration import INSTANCE
+
+STATE = Path("/run/sluice-evaluation-hbase.json")
+LOGS = Path("/var/log/sluice-evaluation/hbase")
+UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
+PAGE_CACHE_UNIT = "sluice-evaluation-page-cache.service"
+START_TIMEOUT_SECONDS = 600.0
+SYSTEMCTL_TIMEOUT_SECONDS = 1500.0
+ANSWER_TIMEOUT_SECONDS = 5.0
+# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
+KILLED_UNIT = """[Service]
+Restart=no
+TimeoutStopSec=1s
+"""
+# The folders on the disk and their users.
+FOLDERS = {"zookeeper": "zookeeper", "name": "hdfs", "data": "hdfs"}
+# In the order in which they are started.
+DAEMONS = ("zookeeper", "namenode", "datanode", "master", "regionserver")
+REPORTED = ("hbase.", "hfile.", "dfs.", "sluice.")
+# How many regions a copy has, so that a start from it knows when all of them serve.
+REGIONS = "regions.json"
+
+
+class NoAnswer(Exception):
+    """A daemon does not answer yet, or not with what was asked for."""
+
+
+class Store:
+    """The builds, units and folders of a run."""
+
+    def __init__(self, order: dict):
+        run = order["run"]
+        self.order = order
+        self.settings = run["settings"]
+        self.host = order["host"]
+        label = run["version"] + ("" if run["variant"] == "patched" else "-stock")
+        hdfs = f"sluice-hdfs-{order['hdfs_version']}"
+        self.hdfs_program = Path(f"/opt/sluice/hdfs/{order['hdfs_version']}/bin/hdfs")
+        self.units = {
+            "zookeeper": f"sluice-zookeeper-{order['zookeeper_version']}@{INSTANCE}.service",
+            "namenode": f"{hdfs}-namenode@{INSTANCE}.service",
+            "datanode": f"{hdfs}-datanode@{INSTANCE}.service",
+            "master": f"sluice-hbase-{label}-master@{INSTANCE}.service",
+            "regionserver": f"sluice-hbase-{label}-regionserver@{INSTANCE}.service",
+        }
+        self.directory = Path(order["directory"])
+        self.copy = Path(order["copies"]) / f"hbase-{label}-{run['data']['record_count']}"
+
+    def page(self, port: int, path: str) -> dict:
+        """The JSON object at a web page of a daemon."""
+        # Not through a proxy: the daemons are on this node.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            url = f"http://{self.host}:{port}{path}"
+            with opener.open(url, timeout=ANSWER_TIMEOUT_SECONDS) as answer:
+                return json.load(answer)
+        except (OSError, urllib.error.URLError, json.JSONDecodeError) as error:
+            raise NoAnswer(f"port {port}: {error}") from error
+
+    def bean(self, port: int, name: str) -> dict:
+        """The figures of a daemon."""
+        beans = self.page(port, f"/jmx?qry={name}").get("beans", [])
+        if not beans:
+            raise NoAnswer(f"port {port} has no {name} yet")
+        return beans[0]
+
+
+def systemctl(*argv: str) -> str:
+    """Run systemctl, give what it prints; an error or no end in time ends this program."""
+    command = ["systemctl", *argv]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
+        )
+    except subprocess.TimeoutExpired as late:
+        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def own(path: Path, user: str) -> None:
+    """Make a folder of a daemon's user."""
+    path.mkdir(parents=True, exist_ok=True)
+    entry = pwd.getpwnam(user)
+    os.chown(path, entry.pw_uid, entry.pw_gid)
+    path.chmod(0o700)
+
+
+def prepare_data(store: Store) -> bool:
+    """Put the folders of the daemons on the measured disk; whether they are a loaded copy."""
+    from_copy = store.copy.exists()
+    for folder, user in FOLDERS.items():
+        if from_copy:
+            subprocess.run(["cp", "-a", store.copy / folder, store.directory / folder], check=True)
+        else:
+            own(store.directory / folder, user)
+    return from_copy
+
+
+def format_name(store: Store) -> None:
+    """Make an empty file system."""
+    argv = [store.hdfs_program, "--config", hbase_configuration.folder("hdfs")]
+    done = subprocess.run(
+        [*map(str, argv), "namenode", "-format", "-nonInteractive"], user="hdfs", group="hdfs",
+        extra_groups=[], cwd="/", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise SystemExit(f"{argv[0]} namenode -format ended with {done.returncode}: {done.stderr}")
+
+
+def zookeeper_serves(store: Store) -> bool:
+    """Whether it says so."""
+    with socket.create_connection((store.host, 2181), ANSWER_TIMEOUT_SECONDS) as connection:
+        connection.sendall(b"ruok")
+        return connection.recv(16) == b"imok"
+
+
+def hdfs_serves(store: Store) -> bool:
+    """Whether blocks can be read and written."""
+    system = store.bean(9870, "Hadoop:service=NameNode,name=FSNamesystemState")
+    return system["FSState"] == "Operational" and system["NumLiveDataNodes"] == 1
+
+
+def region_count(store: Store) -> int:
+    """Regions that the region server serves."""
+    server = store.bean(16030, "Hadoop:service=HBase,name=RegionServer,sub=Server")
+    return int(server["regionCount"])
+
+
+def hbase_serves(store: Store, regions: int) -> bool:
+    """Whether the master is done with its start, and that many regions serve."""
+    master = store.bean(16010, "Hadoop:service=HBase,name=Master,sub=Server")
+    if not master.get("masterFinishedInitializationTime", 0):
+        return False
+    moving = store.page(16010, "/rits.jsp?format=json")["rits"]
+    return not moving and region_count(store) >= regions
+
+
+def wait(what: str, is_ready: Callable[[], bool]) -> float:
+    """Seconds until it is ready; an end of this program when that takes too long."""
+    start, problem = time.monotonic(), "it says that it is not"
+    while True:
+        try:
+            if is_ready():
+                return time.monotonic() - start
+        except (NoAnswer, OSError, KeyError) as error:
+            problem = str(error)
+        if time.monotonic() - start > START_TIMEOUT_SECONDS:
+            raise SystemExit(f"{what} is not ready: {problem}; see journalctl --unit 'sluice-*'")
+        time.sleep(0.1)
+
+
+def start_daemons(store: Store, regions: int) -> None:
+    """Start all of them, each when what it needs serves."""
+    systemctl("start", store.units["zookeeper"])
+    wait("ZooKeeper", lambda: zookeeper_serves(store))
+    systemctl("start", store.units["namenode"], store.units["datanode"])
+    wait("HDFS", lambda: hdfs_serves(store))
+    systemctl("start", store.units["master"], store.units["regionserver"])
+    wait("HBase", lambda: hbase_serves(store, regions))
+
+
+def write_back(store: Store) -> None:
+    """Leave nothing for the kernel to write to the measured disk while it is measured."""
+    subprocess.run(["sync", "--file-system", store.directory], check=True)
+
+
+def start_dropping(store: Store) -> None:
+    """Keep the page cache from holding what the DataNode reads: all of the data would fit."""
+    program = Path(__file__).with_name("drop_page_cache.py")
+    run = ["systemd-run", "--quiet", "--collect", f"--unit={PAGE_CACHE_UNIT}", sys.executable]
+    subprocess.run([*run, program, store.directory / "data"], check=True)
+
+
+def read_state() -> Store:
+    """The store that `start` started."""
+    if not STATE.exists():
+        raise SystemExit("nothing was started: call start first")
+    return Store(json.loads(STATE.read_text()))
+
+
+def loaded() -> dict:
+    """Whether there is a loaded copy for the run."""
+    return {"loaded": Store(json.load(sys.stdin)).copy.exists()}
+
+
+def start() -> dict:
+    """Start HBase on an empty disk, from a loaded copy if there is one."""
+    store = Store(json.load(sys.stdin))
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    began = time.monotonic()
+    hbase_configuration.write(
+        store.host, store.directory, store.settings, store.order["java_options"]
+    )
+    from_copy = prepare_data(store)
+    seconds = time.monotonic() - began
+    STATE.touch(mode=0o600)
+    STATE.write_text(json.dumps(store.order))
+    if not from_copy:
+        format_name(store)
+    # Of HBase itself: the catalogue, at least.
+    start_daemons(store, json.loads((store.copy / REGIONS).read_text()) if from_copy else 1)
+    write_back(store)
+    start_dropping(store)
+    return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
+
+
+def save() -> dict:
+    """Stop all daemons in good order and keep their folders for later runs."""
+    store = read_state()
+    regions = region_count(store)
+    for daemon in reversed(DAEMONS):
+        systemctl("stop", store.units[daemon])
+    store.copy.parent.mkdir(parents=True, exist_ok=True)
+    incoming = store.copy.parent / f"{store.copy.name}.incoming"
+    shutil.rmtree(incoming, ignore_errors=True)
+    incoming.mkdir()
+    for folder in FOLDERS:
+        subprocess.run(["cp", "-a", store.directory / folder, incoming / folder], check=True)
+    (incoming / REGIONS).write_text(json.dumps(regions))
+    incoming.rename(store.copy)
+    return {}
+
+
+def settings() -> dict:
+    """Settings as the region server reports them, those of Hadoop's other parts left out."""
+    reported = read_state().page(16030, "/conf?format=json")["properties"]
+    return {e["key"]: str(e["value"]) for e in reported if e["key"].startswith(REPORTED)}
+
+
+def kill(units: list[str]) -> None:
+    """Kill every process of units, and wait until systemd takes them for stopped."""
+    overrides = [UNITS_OF_THIS_BOOT / f"{unit}.d" / "killed.conf" for unit in units]
+    for override in overrides:
+        override.parent.mkdir(parents=True, exist_ok=True)
+        override.write_text(KILLED_UNIT)
+    try:
+        systemctl("daemon-reload")
+        systemctl("kill", "--signal=KILL", *units)
+        systemctl("stop", *units)
+    finally:
+        for override in overrides:
+            override.unlink()
+        systemctl("daemon-reload")
+
+
+def restart_killed() -> dict:
+    """Kill the region server, start it, and wait until all regions serve again."""
+    store = read_state()
+    regions = region_count(store)
+    kill([store.units["regionserver"]])
+    systemctl("start", store.units["regionserver"])
+    return {"seconds_until_ready": wait("HBase", lambda: hbase_serves(store, regions))}
+
+
+def keep_logs(store: Store) -> None:
+    """Copy the logs of this boot, which are of this run: its disk was made before it."""
+    subprocess.run(["journalctl", "--sync"], check=True)
+    for daemon in ("master", "regionserver"):
+        argv = ["journalctl", "--boot", "--output=cat", f"--unit={store.units[daemon]}"]
+        with (LOGS / f"{daemon}.log").open("wb") as log:
+            subprocess.run(argv, check=True, stdout=log)
+
+
+def is_active(unit: str) -> bool:
+    """Whether a unit runs."""
+    return systemctl("show", "--property=ActiveState", "--value", unit).strip() == "active"
+
+
+def stop() -> dict:
+    """End HBase and leave its disk free; nothing is written back to what is not used again."""
+    if STATE.exists():
+        store = read_state()
+        if is_active(PAGE_CACHE_UNIT):
+            systemctl("stop", PAGE_CACHE_UNIT)
+        if running := [unit for unit in store.units.values() if is_active(unit)]:
+            kill(running)
+        # Those that failed and are about to be started again.
+        systemctl("stop", *store.units.values())
+        keep_logs(store)
+        STATE.unlink()
+    return {"logs": str(LOGS)}
+
+
+ACTIONS = {
+    "loaded": loaded,
+    "start": start,
+    "save": save,
+    "settings": settings,
+    "restart-killed": restart_killed,
+    "stop": stop,
+}
+
+
+def main() -> None:
+    """Run the action that the command line names."""
+    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
+        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
+    print(json.dumps(ACTIONS[sys.argv[1]]()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+"""The program that runs HBase for a run: what it writes, starts, keeps, and refuses."""
+
+import importlib.util
+import json
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+FILES = Path(__file__).parents[4] / "ansible/roles/hbase/files"
+
+
+def module_of(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(FILES))
+    monkeypatch.delitem(sys.modules, "hbase_configuration", raising=False)
+    spec = importlib.util.spec_from_file_location(f"hbase_{name}", FILES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    module = module_of("evaluation_store", monkeypatch)
+    monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
+    monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
+    monkeypatch.setattr(module.hbase_configuration, "ROOT", tmp_path / "etc")
+    return module
+
+
+def order(tmp_path, **run):
+    plan = {
+        "version": "2.6.4-hadoop3",
+        "variant": "patched",
+        "settings": {},
+        "data": {"record_count": 10},
+    }
+    options = {name: f"-Xmx1 -Dfor={name}" for name in
+               ("zookeeper", "namenode", "datanode", "master", "regionserver")}  # fmt: skip
+    return {
+        "run": plan | run,
+        "directory": str(tmp_path / "disk"),
+        "copies": str(tmp_path / "copies"),
+        "host": "hb1",
+        "hdfs_version": "3.4.2",
+        "zookeeper_version": "3.8.4",
+        "java_options": options,
+    }
+
+
+@pytest.mark.parametrize(
+    ("variant", "label"), [("patched", "2.6.4-hadoop3"), ("stock", "2.6.4-hadoop3-stock")]
+)
+def test_units_and_copy_are_of_the_variant(program, tmp_path, variant, label):
+    store = program.Store(order(tmp_path, variant=variant))
+    assert store.units["regionserver"] == f"sluice-hbase-{label}-regionserver@evaluation.service"
+    assert store.units["namenode"] == "sluice-hdfs-3.4.2-namenode@evaluation.service"
+    assert store.units["zookeeper"] == "sluice-zookeeper-3.8.4@evaluation.service"
+    assert set(store.units) == set(program.DAEMONS)
+    assert store.copy == tmp_path / "copies" / f"hbase-{label}-10"
+
+
+def site(path):
+    properties = ElementTree.parse(path).getroot()
+    return {p.findtext("name"): p.findtext("value") for p in properties}
+
+
+def configured(program, tmp_path, **run):
+    document = order(tmp_path, **run)
+    store = program.Store(document)
+    program.hbase_configuration.write(
+        store.host, store.directory, store.settings, document["java_options"]
+    )
+    return tmp_path / "etc"
+
+
+def test_every_daemon_has_its_configuration(program, tmp_path):
+    written = configured(program, tmp_path)
+    hdfs = site(written / "hdfs/evaluation/hdfs-site.xml")
+    assert hdfs["dfs.datanode.data.dir"] == f"file://{tmp_path}/disk/data"
+    assert hdfs["dfs.permissions.enabled"] == "false"
+    assert site(written / "hdfs/evaluation/core-site.xml") == {"fs.defaultFS": "hdfs://hb1:8020"}
+    assert (
+        f"dataDir={tmp_path}/disk/zookeeper\n"
+        in (written / "zookeeper/evaluation/zoo.cfg").read_text()
+    )
+    environment = (written / "hbase/evaluation/environment").read_text()
+    assert 'HBASE_REGIONSERVER_JAVA_OPTIONS="-Xmx1 -Dfor=regionserver"\n' in environment
+    assert (
+        "%d{UNIX_MILLIS} %p [%t] %c{1}: %m%n"
+        in (written / "hbase/evaluation/log4j2.properties").read_text()
+    )
+
+
+def test_a_run_sets_what_it_asks_for_and_cannot_move_the_store(program, tmp_path):
+    settings = {
+        "hbase.rootdir": "file:///elsewhere",
+        "hfile.block.cache.size": 0.05,
+        "hbase.coprocessor.regionserver.classes": "a<b>&c",
+    }
+    hbase = site(
+        configured(program, tmp_path, settings=settings) / "hbase/evaluation/hbase-site.xml"
+    )
+    assert hbase["hbase.rootdir"] == "hdfs://hb1:8020/hbase"
+    assert hbase["hfile.block.cache.size"] == "0.05"
+    assert hbase["hbase.coprocessor.regionserver.classes"] == "a<b>&c"
+    assert hbase["hbase.cluster.distributed"] == "true"
+
+
+def test_a_new_disk_has_folders_of_its_own_and_a_loaded_copy_is_used(
+    program, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(program, "own", lambda path, user: path.mkdir(parents=True))
+    store = program.Store(order(tmp_path))
+    assert program.prepare_data(store) is False
+    assert {path.name for path in store.directory.iterdir()} == set(program.FOLDERS)
+    for folder in program.FOLDERS:
+        (store.copy / folder).mkdir(parents=True)
+        (store.copy / folder / "kept").write_text(folder)
+    again = program.Store(order(tmp_path) | {"directory": str(tmp_path / "second")})
+    again.directory.mkdir()
+    assert program.prepare_data(again) is True
+    assert {p.read_text() for p in again.directory.glob("*/kept")} == set(program.FOLDERS)
+
+
+@pytest.fixture
+def started(program, tmp_path, monkeypatch):
+    """A store that was started, and the orders that systemd got."""
+    given = []
+
+    def systemctl(*argv):
+        given.append(argv)
+        return "active\n" if argv[0] == "show" else ""
+
+    monkeypatch.setattr(program, "systemctl", systemctl)
+    program.STATE.write_text(json.dumps(order(tmp_path)))
+    return given
+
+
+def test_a_copy_is_whole_and_knows_its_regions(program, tmp_path, monkeypatch, started):
+    monkeypatch.setattr(program, "region_count", lambda _: 6)
+    for folder in program.FOLDERS:
+        (tmp_path / "disk" / folder).mkdir(parents=True)
+        (tmp_path / "disk" / folder / "kept").write_text(folder)
+    program.save()
+    store = program.read_state()
+    stopped = [argv[1] for argv in started]
+    assert stopped == [store.units[daemon] for daemon in reversed(program.DAEMONS)]
+    assert json.loads((store.copy / program.REGIONS).read_text()) == 6
+    assert {p.read_text() for p in store.copy.glob("*/kept")} == set(program.FOLDERS)
+    assert not list(store.copy.parent.glob("*.incoming"))
+
+
+def test_hbase_serves_when_its_master_is_done_and_all_regions_are_there(program, tmp_path):
+    store = program.Store(order(tmp_path))
+    answers = {}
+    store.page = lambda port, path: answers[port, path.partition("?")[0]]
+    answers[16010, "/jmx"] = {"beans": []}
+    with pytest.raises(program.NoAnswer):
+        program.hbase_serves(store, 1)
+    answers[16010, "/jmx"] = {"beans": [{"masterFinishedInitializationTime": 0}]}
+    assert not program.hbase_serves(store, 1)
+    answers[16010, "/jmx"] = {"beans": [{"masterFinishedInitializationTime": 5}]}
+    answers[16010, "/rits.jsp"] = {"rits": [{"region": "x"}]}
+    answers[16030, "/jmx"] = {"beans": [{"regionCount": 5}]}
+    assert not program.hbase_serves(store, 5)
+    answers[16010, "/rits.jsp"] = {"rits": []}
+    assert program.hbase_serves(store, 5)
+    assert not program.hbase_serves(store, 6)
+
+
+def test_a_daemon_that_does_not_come_is_told_with_why(program, monkeypatch):
+    monkeypatch.setattr(program, "START_TIMEOUT_SECONDS", 0.0)
+
+    def never():
+        raise program.NoAnswer("port 8020: refused")
+
+    with pytest.raises(SystemExit, match=r"HDFS is not ready: port 8020: refused; see journalctl"):
+        program.wait("HDFS", never)
+    assert program.wait("HDFS", lambda: True) >= 0
+
+
+def test_settings_are_those_that_the_region_server_tells(program, started, monkeypatch):
+    names = {"hbase.a": 1, "hfile.b": "x", "mapreduce.c": "y", "dfs.client.d": True}
+    told = {"properties": [{"key": name, "value": value} for name, value in names.items()]}
+    monkeypatch.setattr(program.Store, "page", lambda self, port, path: told)
+    assert program.settings() == {"hbase.a": "1", "hfile.b": "x", "dfs.client.d": "True"}
+
+
+def test_a_kill_that_fails_leaves_the_units_as_they_were(program, monkeypatch):
+    calls = []
+
+    def systemctl(*argv):
+        calls.append(argv)
+        if argv[0] == "kill":
+            raise SystemExit("no such unit")
+
+    monkeypatch.setattr(program, "systemctl", systemctl)
+    with pytest.raises(SystemExit, match="no such unit"):
+        program.kill(["a.service", "b.service"])
+    assert not list(program.UNITS_OF_THIS_BOOT.rglob("*.conf"))
+    assert calls[-1] == ("daemon-reload",)
+
+
+def test_a_stop_ends_all_and_keeps_the_logs(program, started, monkeypatch):
+    monkeypatch.setattr(program, "keep_logs", lambda store: started.append(("logs",)))
+    assert program.stop() == {"logs": str(program.LOGS)}
+    killed = next(argv for argv in started if argv[0] == "kill")
+    assert len(killed) == 2 + len(program.DAEMONS)
+    assert ("stop", program.PAGE_CACHE_UNIT) in started
+    assert started[-1] == ("logs",)
+    assert not program.STATE.exists()
+
+
+def test_a_stop_without_a_start_does_nothing(program):
+    assert program.stop() == {"logs": str(program.LOGS)}
+
+
+def test_without_a_start_the_message_says_what_to_call(program):
+    with pytest.raises(SystemExit, match="call start first"):
+        program.settings()
+
+
+@pytest.mark.parametrize("argv", [[], ["begin"], ["start", "twice"]])
+def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
+    monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
+    with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
+        program.main()
+
+
+def test_blocks_are_dropped_and_other_files_left(tmp_path, monkeypatch):
+    dropper = module_of("drop_page_cache", monkeypatch)
+    asked = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda fd, *_: asked.append(os.fstat(fd).st_size))
+    blocks = tmp_path / "current" / "finalized"
+    blocks.mkdir(parents=True)
+    (blocks / "blk_1").write_bytes(b"123")
+    (blocks / "blk_1_1.meta").write_bytes(b"12")
+    (blocks / "VERSION").write_text("other")
+    (blocks / "blk_2").symlink_to(tmp_path / "gone")
+    assert dropper.drop(tmp_path) == 2
+    assert sorted(asked) == [2, 3]
