@@ -1,0 +1,203 @@
+"""A cluster that is hurt and mends: its list, its plug-ins, and what must hold afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from control_plane import ControlPlane
+from linked_list import TABLE, DamageError, LinkedList
+from one_node import Layout, OneNode
+from plugin_socket import RpcError
+from sluice_evaluation.bench.waiting import wait_until
+from store_view import WAIT_SECONDS, StoreView
+
+LAYOUT = Layout(
+    region_servers=2,
+    datanodes=2,
+    site={
+        # The writes beside a hold bring no store near it: leases end for the fault alone.
+        "hbase.hstore.blockingStoreFiles": "100",
+        # Regions that were split or merged can be so again in the next round.
+        "hbase.catalogjanitor.interval": "5000",
+        "hbase.hfile.compaction.discharger.interval": "5000",
+    },
+    hdfs_site={
+        # Clients wait for a NameNode that comes back, and for the end of its safe mode.
+        "dfs.client.retry.policy.enabled": "true",
+        "dfs.client.retry.policy.spec": "500,240",
+    },
+)
+FILES_BEAN = "Hadoop:service=NameNode,name=FSNamesystem"
+REFUSED = -32003
+
+
+class ClusterUnderTest:
+    """Everything that a fault needs; orders and questions go to the store's own plug-ins."""
+
+    def __init__(self, node: OneNode, control_program: Callable[[], Path]):
+        self.node = node
+        self.list = LinkedList(node)
+        self.store = StoreView(node)
+        self._control_program = control_program
+        self._control_planes = 0
+
+    def prepare(self) -> None:
+        """Make the table. Regions stay where faults put them."""
+        self.node.hbase("balancer", "off")
+        self.list.create()
+
+    def control_plane(self) -> ControlPlane:
+        """A new agent and controller, not started."""
+        self._control_planes += 1
+        folder = self.node.folder / f"control{self._control_planes}"
+        return ControlPlane(self._control_program(), folder, self.node.folder / "run")
+
+    # States
+
+    def server_with_files(self) -> str:
+        """A region server that has something of the table to compact."""
+        self.node.hbase("flush", TABLE)
+        wait_until(self.store.hosting, "a region server with regions of the table")
+        return self.store.hosting()[0]
+
+    def hold(self) -> tuple[str, dict]:
+        """Hold a compaction; returns its server and its task."""
+        server = self.server_with_files()
+        self.store.set(server, "hold")
+        self.store.start(server)
+        return server, self.store.wait_for_task(server, "held")
+
+    def defer(self) -> tuple[str, dict]:
+        """Put a compaction off, which no order has started; returns its server and its task."""
+        server = self.server_with_files()
+        self.store.set(server, "defer_until_debt_bytes", 1e15)
+        self.node.hbase("compact", TABLE, "--major")
+        return server, self.store.wait_for_task(server, "deferred")
+
+    def throttle(self) -> tuple[str, dict]:
+        """Slow a compaction down; returns its server and its task once it has had to wait."""
+        server = self.server_with_files()
+        self.store.set(server, "rate_bytes_per_second", 100_000)
+        self.store.start(server)
+        task = self.store.wait_for_task(
+            server, "running", lambda task: task["throttled_seconds"] > 0
+        )
+        return server, task
+
+    def regions(self) -> list[dict]:
+        """Regions of the table in the order of their keys."""
+        rows = self.node.hbase_json("regions", "--table", TABLE)
+        return sorted(rows, key=lambda row: binary(row["first_row"]))
+
+    def order_of_regions(self, *words: str) -> None:
+        """Give an order to the master as soon as it takes it.
+
+        A region that was split or merged is cleaned up in the background, and refuses until then.
+        """
+        problem = [""]
+
+        def taken() -> bool:
+            try:
+                self.node.hbase(*words)
+            except subprocess.CalledProcessError as error:
+                problem[0] = "".join(error.__notes__)
+                return False
+            return True
+
+        try:
+            wait_until(taken, " ".join(words), interval_seconds=1, timeout_seconds=WAIT_SECONDS)
+        except TimeoutError as error:
+            error.add_note(problem[0])
+            raise
+
+    # Mending
+
+    def mend(self) -> None:
+        """Start whatever has ended, as the units do (Restart=on-failure), until all serves."""
+        wait_until(
+            self._started_and_serves,
+            "a cluster that serves again",
+            interval_seconds=0.5,
+            timeout_seconds=WAIT_SECONDS,
+        )
+
+    def _started_and_serves(self) -> bool:
+        ended = [daemon for daemon in self.node.daemons.values() if not daemon.running]
+        for daemon in ended:
+            daemon.start()
+        return not ended and self._serves() and all(map(self.store.answers, self.store.servers))
+
+    def _serves(self) -> bool:
+        try:
+            status = self.node.hbase_json("status")
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, json.JSONDecodeError):
+            return False
+        live = len(status["live_servers"])
+        return live == len(self.store.servers) and not status["regions_in_transition"]
+
+    # What must hold afterwards
+
+    def require_no_leases(self) -> None:
+        """AssertionError when a server has a lease."""
+        leases = {server: self.store.leases(server) for server in self.store.servers}
+        assert not any(leases.values()), leases
+
+    def end_own_orders(self) -> None:
+        """End what the test has ordered."""
+        for server in self.store.servers:
+            self.store.clear(server)
+
+    def compact_all(self) -> None:
+        """Have every region compacted to one file: nothing is held up any more."""
+        self.node.hbase("flush", TABLE)
+        wait_until(
+            self._compacted,
+            "one file for each region",
+            interval_seconds=0.5,
+            timeout_seconds=WAIT_SECONDS,
+        )
+
+    def _compacted(self) -> bool:
+        for server in self.store.hosting():
+            if self.store.tasks(server):
+                return False
+            if self.store.files_to_merge(server):
+                self._start_again(server)
+                return False
+        return True
+
+    def _start_again(self, server: str) -> None:
+        try:
+            self.store.start(server)
+        except RpcError as error:
+            # Its limit on files is over as soon as its own compactions have caught up.
+            if error.code != REFUSED:
+                raise
+
+    def require_sound_files(self) -> None:
+        """DamageError unless HDFS finds every block of HBase's files, in all its replicas."""
+        wait_until(
+            lambda: self.node.jmx("namenode", FILES_BEAN)["UnderReplicatedBlocks"] == 0,
+            "all replicas of all blocks",
+            interval_seconds=0.5,
+            timeout_seconds=WAIT_SECONDS,
+        )
+        report = self.node.hdfs("fsck", "/hbase", check=False)
+        if "is HEALTHY" not in report:
+            raise DamageError(f"fsck says:\n{report}")
+
+    def check(self) -> None:
+        """All of that, once the list is closed; an error says what is wrong."""
+        self.end_own_orders()
+        self.require_no_leases()
+        self.compact_all()
+        self.list.verify()
+        self.require_sound_files()
+
+
+def binary(text: str) -> bytes:
+    r"""The bytes of a key as HBase prints it, with \xHH for what is not printable."""
+    return text.encode("latin-1").decode("unicode_escape").encode("latin-1")

@@ -1,0 +1,124 @@
+"""What the plug-ins of the region servers say of the list's table, and orders to them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from linked_list import SCOPE
+from one_node import OneNode
+from plugin_socket import PluginSocket, tasks_in
+from sluice_evaluation.bench.waiting import wait_until
+
+KIND = "compaction"
+OWNER = "fault-test"
+# Longer than any fault takes: what ends a lease before is the fault, or the test.
+LEASE_SECONDS = 600
+WAIT_SECONDS = 600
+
+
+class StoreView:
+    """The region servers of a node, by the names of their daemons."""
+
+    def __init__(self, node: OneNode):
+        self._node = node
+        self.servers = [name for name in node.daemons if name.startswith("regionserver")]
+
+    def plugin(self, server: str) -> PluginSocket:
+        """A connection to a server's plug-in; OSError when it does not serve."""
+        return PluginSocket(self._node.socket(server))
+
+    def snapshot(self, server: str) -> dict[str, Any]:
+        """The state of a server now."""
+        with self.plugin(server) as plugin:
+            return plugin.snapshot()
+
+    def answers(self, server: str) -> bool:
+        """Whether a server's plug-in does."""
+        with contextlib.suppress(OSError):
+            self.snapshot(server)
+            return True
+        return False
+
+    def tasks(self, server: str, state: str = "") -> list[dict[str, Any]]:
+        """Compactions of the table, all or those in a state."""
+        tasks = tasks_in(self.snapshot(server), KIND, SCOPE)
+        return [task for task in tasks if state in ("", task["state"])]
+
+    def leases(self, server: str, owner: str = "") -> list[dict[str, Any]]:
+        """Leases of a server, all or those of an owner."""
+        leases = self.snapshot(server)["leases"]
+        return [lease for lease in leases if owner in ("", lease["owner"])]
+
+    def files_to_merge(self, server: str) -> int | None:
+        """Files of the table beyond one for each region; None where it has no region."""
+        for debt in self.snapshot(server)["debts"]:
+            if (debt["kind"], debt["scope"]) == (KIND, SCOPE):
+                return debt["files"]
+        return None
+
+    def hosting(self) -> list[str]:
+        """Servers that have regions of the table."""
+        return [name for name in self.servers if self.files_to_merge(name) is not None]
+
+    def set(self, server: str, name: str, value: float | None = None) -> None:
+        """Order something of the table's compactions."""
+        with self.plugin(server) as plugin:
+            plugin.set(KIND, SCOPE, name, value, owner=OWNER, seconds=LEASE_SECONDS)
+
+    def start(self, server: str) -> None:
+        """Start a compaction of every region of the table."""
+        with self.plugin(server) as plugin:
+            plugin.start(KIND, SCOPE, owner=OWNER)
+
+    def clear(self, server: str) -> None:
+        """End what was ordered here."""
+        with self.plugin(server) as plugin:
+            plugin.clear(OWNER)
+
+    def wait_for_task(
+        self, server: str, state: str, holds: Callable[[dict[str, Any]], bool] = bool
+    ) -> dict[str, Any]:
+        """Wait for a compaction in a state, of which a condition holds; returns it."""
+        found: list[dict[str, Any]] = []
+
+        def there() -> bool:
+            found[:] = [task for task in self.tasks(server, state) if holds(task)]
+            return bool(found)
+
+        wait_until(there, f"a compaction that is {state}", timeout_seconds=WAIT_SECONDS)
+        return found[0]
+
+    def wait_for_end(self, server: str, task: dict[str, Any]) -> None:
+        """Wait until a compaction is over."""
+        wait_until(
+            lambda: task["id"] not in {each["id"] for each in self.tasks(server)},
+            f"the end of {task['id']}",
+            timeout_seconds=WAIT_SECONDS,
+        )
+
+    def wait_for_expiry(self, server: str, owner: str) -> None:
+        """Wait until an owner's leases have run out; AssertionError when one is renewed meanwhile.
+
+        So a lease that is gone is gone within the time to live that it had at the beginning.
+        """
+        left: list[float] = []
+
+        def gone() -> bool:
+            times = [lease["time_left_seconds"] for lease in self.leases(server, owner)]
+            if not times:
+                return True
+            left.append(max(times))
+            assert not was_renewed(left), f"{owner} has renewed: {left[-2]} s, then {left[-1]} s"
+            return False
+
+        wait_until(gone, f"the end of the leases of {owner}", timeout_seconds=WAIT_SECONDS)
+
+
+def was_renewed(seconds_left: list[float]) -> bool:
+    """Whether the last look at a lease found it with more time left than the one before.
+
+    What was on its way when its sender died may still come after the first look.
+    """
+    return len(seconds_left) > 2 and seconds_left[-1] > seconds_left[-2]
