@@ -19,8 +19,10 @@ from sluice_dist.release import Release
 from sluice_dist.reproducible import folder_sha256, source_date_epoch
 
 # apt's and dpkg's own state of the moment; what is left is a function of the packages.
+# The node has no manual pages; Java's package links to its own, and fails without their folder.
 INSTALL_SCRIPT = """
 export DEBIAN_FRONTEND=noninteractive
+mkdir -p /usr/share/man/man1
 apt-get update --quiet
 apt-get install --quiet --yes --no-install-recommends {packages}
 apt-get clean
