@@ -165,7 +165,12 @@ func (t task) isLive(shown task) bool {
 	return shown.ID == t.ID && shown.State != store.Failed && shown.State != store.Done
 }
 
-// heldTask is one that there is, or one that is started.
+// canEnd says whether a store has to obey when it is told to abort the task: it need not have access to its queue.
+func (t task) canEnd() bool {
+	return t.isLive(t) && t.State != store.Queued
+}
+
+// heldTask is one that there is, or one that is started, which is no longer queued.
 func (s *subject) heldTask(ctx context.Context, offered capability, hold members) (task, error) {
 	if offered.CanStart {
 		if err := s.startOrRefuse(ctx, hold); err != nil {
@@ -173,16 +178,16 @@ func (s *subject) heldTask(ctx context.Context, offered capability, hold members
 		}
 	}
 	isThere := func(found []task) bool {
-		return slices.ContainsFunc(found, func(t task) bool { return t.isLive(t) })
+		return slices.ContainsFunc(found, task.canEnd)
 	}
 	found, err := s.awaitTasks(ctx, offered.Kind, isThere)
 	if errors.Is(err, errNoChange) {
-		return task{}, skipped("there was nothing to start, and no task to abort")
+		return task{}, skipped("there was nothing to start, and no task to abort that is not queued")
 	}
 	if err != nil {
 		return task{}, err
 	}
-	return found[slices.IndexFunc(found, func(t task) bool { return t.isLive(t) })], nil
+	return found[slices.IndexFunc(found, task.canEnd)], nil
 }
 
 var errNoChange = errors.New("not within 5 s")

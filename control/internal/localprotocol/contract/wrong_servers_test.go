@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/localprotocol/contract"
+	"sluice.dev/control/internal/store"
 )
 
 // responder answers a line, mostly by passing it on.
@@ -212,6 +215,33 @@ func TestHonestRelayKeepsTheContract(t *testing.T) {
 	contract.Run(t.Context(), relayOf(honest).start(t), func(check contract.Check) {
 		if check.Outcome != contract.Passed {
 			t.Errorf("%s %s: %s", check.Name, check.Outcome, check.Problem)
+		}
+	})
+}
+
+// A store without access to its queue, here with a task in it, refuses to abort what is queued, and keeps the contract.
+func TestQueueWithoutAccessKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	queue := answering("snapshot", func(_, response object) {
+		result := within(response, "result")
+		if tasks, there := result["tasks"].([]any); there && len(tasks) > 0 {
+			queued := maps.Clone(tasks[0].(object))
+			queued["id"], queued["state"] = "queued-1", string(store.Queued)
+			result["tasks"] = append([]any{queued}, tasks...)
+		}
+	})
+	denied := instead(`"task":"queued-1"`, `{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"it is queued","data":{"hint":"Abort it when it runs."}}}`)
+	var seen atomic.Bool
+	respond := func(line []byte, pass func([]byte) []byte) []byte {
+		answer := queue(line, func(line []byte) []byte { return denied(line, pass) })
+		if bytes.Contains(answer, []byte("queued-1")) {
+			seen.Store(true)
+		}
+		return answer
+	}
+	contract.Run(t.Context(), relayOf(respond).start(t), func(check contract.Check) {
+		if check.Name == "abort" && (check.Outcome != contract.Passed || !seen.Load()) {
+			t.Errorf("%s %s: %s; the queued task was seen: %v", check.Name, check.Outcome, check.Problem, seen.Load())
 		}
 	})
 }
