@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
+
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
@@ -21,12 +23,7 @@ func (s *service) RelaySetLease(
 	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
 		return nil, err
 	}
-	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	response, err := node.connection.SetLease(ctx, request.GetRequest())
+	response, err := relay(ctx, s, request, sluicev1.AgentServiceClient.SetLease)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +34,7 @@ func (s *service) RelaySetLease(
 func (s *service) RelayClearLeases(
 	ctx context.Context, request *sluicev1.RelayClearLeasesRequest,
 ) (*sluicev1.RelayClearLeasesResponse, error) {
-	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	response, err := node.connection.ClearLeases(ctx, request.GetRequest())
+	response, err := relay(ctx, s, request, sluicev1.AgentServiceClient.ClearLeases)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +48,7 @@ func (s *service) RelayStartTask(
 	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
 		return nil, err
 	}
-	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	response, err := node.connection.StartTask(ctx, request.GetRequest())
+	response, err := relay(ctx, s, request, sluicev1.AgentServiceClient.StartTask)
 	if err != nil {
 		return nil, err
 	}
@@ -75,24 +62,31 @@ func (s *service) RelayAbortTask(
 	if err := security.CheckOwner(ctx, request.GetRequest().GetOwner()); err != nil {
 		return nil, err
 	}
-	node, ctx, cancel, err := s.relay(ctx, request.GetNode())
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	response, err := node.connection.AbortTask(ctx, request.GetRequest())
+	response, err := relay(ctx, s, request, sluicev1.AgentServiceClient.AbortTask)
 	if err != nil {
 		return nil, err
 	}
 	return &sluicev1.RelayAbortTaskResponse{Response: response}, nil
 }
 
-func (s *service) relay(ctx context.Context, name string) (*node, context.Context, context.CancelFunc, error) {
-	node := s.controller.published.Load().byName[name]
+// relayRequest is an order for a node.
+type relayRequest[Request any] interface {
+	GetNode() string
+	GetRequest() Request
+}
+
+// relay passes an order on to the agent of its node by one of the agent's calls.
+func relay[Request, Response any](
+	ctx context.Context, s *service, order relayRequest[Request],
+	call func(sluicev1.AgentServiceClient, context.Context, Request, ...grpc.CallOption) (Response, error),
+) (Response, error) {
+	node := s.controller.published.Load().byName[order.GetNode()]
 	if node == nil {
-		return nil, nil, nil, store.Errorf(store.CodeNotFound, "there is no node %q", name).
+		var none Response
+		return none, store.Errorf(store.CodeNotFound, "there is no node %q", order.GetNode()).
 			WithHint("sluice get nodes lists them; a node is added under agents in the controller's configuration.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, relayTimeout)
-	return node, ctx, cancel, nil
+	defer cancel()
+	return call(node.connection, ctx, order.GetRequest())
 }
