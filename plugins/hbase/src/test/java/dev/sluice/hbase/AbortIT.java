@@ -40,15 +40,8 @@ class AbortIT {
     client.close();
   }
 
-  private TableName tableOfTwoFiles(String name) throws Exception {
-    TableName table = cluster.create(name);
-    cluster.addFile(table, 0, ROWS);
-    cluster.addFile(table, ROWS, ROWS);
-    return table;
-  }
-
   private TableName heldTable(String name) throws Exception {
-    TableName table = tableOfTwoFiles(name);
+    TableName table = cluster.createWithTwoFiles(name, ROWS);
     client.set(KIND, name, "hold");
     client.start(KIND, name);
     cluster.await(() -> !client.tasks(KIND, name, "held").isEmpty());
@@ -96,7 +89,7 @@ class AbortIT {
 
   @Test
   void oneThatRunsEnds() throws Exception {
-    TableName table = tableOfTwoFiles("abortrunning");
+    TableName table = cluster.createWithTwoFiles("abortrunning", ROWS);
     long before = cluster.contentHash(table);
     // So slow that it would take hours.
     client.set(KIND, "abortrunning", "rate_bytes_per_second=10");
@@ -125,7 +118,7 @@ class AbortIT {
   @Test
   void oneThatIsQueuedIsShownAndKeepsItsName() throws Exception {
     List<TableName> busy = holdAllThreads("shownbusy");
-    TableName table = tableOfTwoFiles("queued");
+    TableName table = cluster.createWithTwoFiles("queued", ROWS);
     client.start(KIND, "queued");
     String id = idOf("queued", "queued");
     assertEquals(id, idOf("queued", "queued"));
@@ -147,7 +140,7 @@ class AbortIT {
   @Test
   void oneThatIsQueuedNeverRuns() throws Exception {
     List<TableName> busy = holdAllThreads("abortbusy");
-    TableName table = tableOfTwoFiles("abortqueued");
+    TableName table = cluster.createWithTwoFiles("abortqueued", ROWS);
     long before = cluster.contentHash(table);
     client.start(KIND, "abortqueued");
     String id = idOf("abortqueued", "queued");

@@ -37,13 +37,6 @@ class CompactionOrdersIT {
     client.close();
   }
 
-  private TableName tableOfTwoFiles(String name) throws Exception {
-    TableName table = cluster.create(name);
-    cluster.addFile(table, 0, ROWS);
-    cluster.addFile(table, ROWS, ROWS);
-    return table;
-  }
-
   private Map<?, ?> only(String table, String state) throws Exception {
     List<Map<?, ?>> tasks = client.tasks(KIND, table, state);
     assertEquals(1, tasks.size(), tasks::toString);
@@ -56,7 +49,7 @@ class CompactionOrdersIT {
 
   @Test
   void startCompactsToOneFile() throws Exception {
-    TableName table = tableOfTwoFiles("start");
+    TableName table = cluster.createWithTwoFiles("start", ROWS);
     long before = cluster.contentHash(table);
     client.start(KIND, "start");
     cluster.await(() -> cluster.fileCount(table) == 1);
@@ -73,7 +66,7 @@ class CompactionOrdersIT {
 
   @Test
   void whatIsCompactedAlreadyIsNotStartedAgain() throws Exception {
-    TableName table = tableOfTwoFiles("again");
+    TableName table = cluster.createWithTwoFiles("again", ROWS);
     client.set(KIND, "again", "hold");
     client.start(KIND, "again");
     ProtocolClient.RefusedException refused =
@@ -85,7 +78,7 @@ class CompactionOrdersIT {
 
   @Test
   void aMinorOneIsRefusedWhereThePolicySelectsNothing() throws Exception {
-    TableName table = tableOfTwoFiles("toofew");
+    TableName table = cluster.createWithTwoFiles("toofew", ROWS);
     ProtocolClient.RefusedException refused =
         assertThrows(
             ProtocolClient.RefusedException.class, () -> client.start(KIND, "toofew", "minor"));
@@ -96,7 +89,7 @@ class CompactionOrdersIT {
 
   @Test
   void aHeldCompactionDoesNothingAndLosesNothing() throws Exception {
-    TableName table = tableOfTwoFiles("hold");
+    TableName table = cluster.createWithTwoFiles("hold", ROWS);
     long before = cluster.contentHash(table);
     client.set(KIND, "hold/f", "hold");
     client.start(KIND, "hold");
@@ -116,7 +109,7 @@ class CompactionOrdersIT {
 
   @Test
   void aHoldThatIsNotRenewedEndsByItself() throws Exception {
-    TableName table = tableOfTwoFiles("expiry");
+    TableName table = cluster.createWithTwoFiles("expiry", ROWS);
     client.set(KIND, "", "hold", 1);
     client.start(KIND, "expiry");
     cluster.await(() -> cluster.fileCount(table) == 1);
@@ -126,7 +119,7 @@ class CompactionOrdersIT {
   @Test
   void aRateIsNeverExceeded() throws Exception {
     double rate = 200_000;
-    TableName table = tableOfTwoFiles("rate");
+    TableName table = cluster.createWithTwoFiles("rate", ROWS);
     client.set(KIND, "rate", "rate_bytes_per_second=" + rate);
     client.start(KIND, "rate");
     cluster.await(
@@ -180,7 +173,7 @@ class CompactionOrdersIT {
 
   @Test
   void ordersSurviveAnotherConfiguration() throws Exception {
-    TableName table = tableOfTwoFiles("config");
+    TableName table = cluster.createWithTwoFiles("config", ROWS);
     client.set(KIND, "config", "hold");
     client.start(KIND, "config");
     cluster.await(() -> !client.tasks(KIND, "config", "held").isEmpty());
@@ -192,7 +185,7 @@ class CompactionOrdersIT {
 
   @Test
   void debtIsShownByFamily() throws Exception {
-    tableOfTwoFiles("debt");
+    cluster.createWithTwoFiles("debt", ROWS);
     Map<?, ?> debt = of("debt/f", debts());
     assertEquals(1.0, debt.get("files"));
     assertTrue(number(debt, "bytes") > ROWS * PluginCluster.VALUE_BYTES);
@@ -214,7 +207,7 @@ class CompactionOrdersIT {
 
   @Test
   void theDebtOfAllOfTheServerIsTheSum() throws Exception {
-    tableOfTwoFiles("debtsum");
+    cluster.createWithTwoFiles("debtsum", ROWS);
     List<Map<?, ?>> debts = debts();
     assertEquals(1.0, of("debtsum/f", debts).get("files"));
     Map<?, ?> all = of("", debts);

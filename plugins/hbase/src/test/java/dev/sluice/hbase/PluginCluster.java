@@ -141,6 +141,14 @@ public final class PluginCluster implements AutoCloseable {
     return table;
   }
 
+  /** Creates a table whose one store has two files, of so many other rows each. */
+  public TableName createWithTwoFiles(String name, int rowsPerFile) throws Exception {
+    TableName table = create(name);
+    addFile(table, 0, rowsPerFile);
+    addFile(table, rowsPerFile, rowsPerFile);
+    return table;
+  }
+
   /**
    * Writes rows with values that cannot be compressed, and flushes them to a file. No compaction
    * follows.
