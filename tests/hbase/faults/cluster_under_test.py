@@ -12,7 +12,7 @@ from linked_list import TABLE, DamageError, LinkedList
 from one_node import Layout, OneNode
 from plugin_socket import RpcError
 from sluice_evaluation.bench.waiting import wait_until
-from store_view import WAIT_SECONDS, StoreView
+from store_view import LEASE_SECONDS, WAIT_SECONDS, StoreView
 
 LAYOUT = Layout(
     region_servers=2,
@@ -23,6 +23,7 @@ LAYOUT = Layout(
         # Regions that were split or merged can be so again in the next round.
         "hbase.catalogjanitor.interval": "5000",
         "hbase.hfile.compaction.discharger.interval": "5000",
+        "sluice.max.time.to.live.seconds": LEASE_SECONDS,
     },
     hdfs_site={
         # Clients wait for a NameNode that comes back, and for the end of its safe mode.
@@ -55,12 +56,20 @@ class ClusterUnderTest:
         folder = self.node.folder / f"control{self._control_planes}"
         return ControlPlane(self._control_program(), folder, self.node.folder / "run")
 
+    def order(self, *words: str) -> None:
+        """Give a command, with all the time that it takes: one that is given up on goes on."""
+        self.node.hbase("--timeout", str(WAIT_SECONDS), *words, timeout_seconds=2 * WAIT_SECONDS)
+
     # States
 
     def server_with_files(self) -> str:
         """A region server that has something of the table to compact."""
-        self.node.hbase("flush", TABLE)
-        wait_until(self.store.hosting, "a region server with regions of the table")
+        self.order("flush", TABLE)
+        wait_until(
+            self.store.hosting,
+            "a region server with regions of the table",
+            timeout_seconds=WAIT_SECONDS,
+        )
         return self.store.hosting()[0]
 
     def hold(self) -> tuple[str, dict]:
@@ -74,7 +83,7 @@ class ClusterUnderTest:
         """Put a compaction off, which no order has started; returns its server and its task."""
         server = self.server_with_files()
         self.store.set(server, "defer_until_debt_bytes", 1e15)
-        self.node.hbase("compact", TABLE, "--major")
+        self.order("compact", TABLE, "--major")
         return server, self.store.wait_for_task(server, "deferred")
 
     def throttle(self) -> tuple[str, dict]:
@@ -101,7 +110,7 @@ class ClusterUnderTest:
 
         def taken() -> bool:
             try:
-                self.node.hbase(*words)
+                self.order(*words)
             except subprocess.CalledProcessError as error:
                 problem[0] = "".join(error.__notes__)
                 return False
@@ -128,7 +137,8 @@ class ClusterUnderTest:
         ended = [daemon for daemon in self.node.daemons.values() if not daemon.running]
         for daemon in ended:
             daemon.start()
-        return not ended and self._serves() and all(map(self.store.answers, self.store.servers))
+        # The cheap question first: the other one starts a Java.
+        return not ended and all(map(self.store.answers, self.store.servers)) and self._serves()
 
     def _serves(self) -> bool:
         try:
@@ -152,7 +162,7 @@ class ClusterUnderTest:
 
     def compact_all(self) -> None:
         """Have every region compacted to one file: nothing is held up any more."""
-        self.node.hbase("flush", TABLE)
+        self.order("flush", TABLE)
         wait_until(
             self._compacted,
             "one file for each region",
