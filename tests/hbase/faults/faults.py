@@ -72,7 +72,7 @@ def region_closed(cluster: ClusterUnderTest, _: Writing) -> None:
         return ["unassign", region]
 
     _change_region(cluster, close)
-    cluster.order("assign", *closed)
+    cluster.commands.run("assign", *closed)
     cluster.mend()
 
 
@@ -129,7 +129,7 @@ def _held_by_policy(cluster: ClusterUnderTest) -> tuple[str, dict]:
         f"a lease of {POLICY_OWNER} on {server}",
         timeout_seconds=WAIT_SECONDS,
     )
-    cluster.store.start(server)
+    cluster.store.start_when_possible(server)
     return server, cluster.store.wait_for_task(server, "held")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from linked_list import SCOPE
 from one_node import OneNode
-from plugin_socket import PluginSocket, tasks_in
+from plugin_socket import PluginSocket, RpcError, tasks_in
 from sluice_evaluation.bench.waiting import wait_until
 
 KIND = "compaction"
@@ -17,6 +17,7 @@ OWNER = "fault-test"
 # the fault, or the test.
 LEASE_SECONDS = 3600
 WAIT_SECONDS = 600
+REFUSED = -32003
 
 
 class StoreView:
@@ -68,10 +69,32 @@ class StoreView:
         with self.plugin(server) as plugin:
             plugin.set(KIND, SCOPE, name, value, owner=OWNER, seconds=LEASE_SECONDS)
 
-    def start(self, server: str) -> None:
-        """Start a compaction of every region of the table."""
-        with self.plugin(server) as plugin:
-            plugin.start(KIND, SCOPE, owner=OWNER)
+    def flush(self, server: str) -> bool:
+        """Order that what is in memory of the table is written; False when there is nothing.
+
+        The master's own order is lost for ever when it fails at first, as it does while a region
+        flushes by itself, and then succeeds (upstream's FlushRegionProcedure.complete).
+        """
+        return self._taken(server, "flush")
+
+    def start(self, server: str) -> bool:
+        """Start a compaction of every region of the table; False when there is nothing to do."""
+        return self._taken(server, KIND)
+
+    def start_when_possible(self, server: str) -> None:
+        """The same, as soon as there is a file that is not being compacted."""
+        what = f"something to compact on {server}"
+        wait_until(lambda: self.start(server), what, 0.1, timeout_seconds=WAIT_SECONDS)
+
+    def _taken(self, server: str, kind: str) -> bool:
+        try:
+            with self.plugin(server) as plugin:
+                plugin.start(kind, SCOPE, owner=OWNER)
+        except RpcError as error:
+            if error.code != REFUSED:
+                raise
+            return False
+        return True
 
     def clear(self, server: str) -> None:
         """End what was ordered here."""
