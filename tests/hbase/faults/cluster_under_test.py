@@ -46,7 +46,7 @@ class ClusterUnderTest:
     def prepare(self) -> None:
         """Make the table. Regions stay where faults put them."""
         self.commands.run("balancer", "off")
-        self.list.create()
+        self.list.create(self.commands)
 
     def control_plane(self) -> ControlPlane:
         """A new agent and controller, not started."""
