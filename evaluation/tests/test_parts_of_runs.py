@@ -97,7 +97,9 @@ def read_modify_write(experiments, tmp_path):
 
 
 def test_a_run_plans_its_compaction_for_the_begin_of_the_normal_phase(read_modify_write):
-    (order,) = read_modify_write.plan["orders"]
+    rehearsal, order = read_modify_write.plan["orders"]
+    assert rehearsal["statement"] == "start-major-compact rehearsal"
+    assert rehearsal["at_seconds"] < order["at_seconds"]
     assert order["statement"] == "start-major-compact usertable"
     assert order["at_seconds"] == read_modify_write.plan["phases"][1]["start_seconds"] > 0
 
