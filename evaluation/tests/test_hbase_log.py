@@ -81,9 +81,7 @@ def test_one_that_the_log_cuts_off_ends_with_it():
     assert [(e.end, e.attributes["finished"]) for e in events] == [(1795205420.0, False)]
 
 
-@pytest.mark.parametrize(
-    "table", ["data/hbase/meta", "MasterData/data/master/store", "data/default/rehearsal"]
-)
+@pytest.mark.parametrize("table", ["data/hbase/meta", "MasterData/data/master/store"])
 def test_tables_of_hbase_itself_are_left_out(table):
     lines = [line(1795205416000, starting(table)), line(1795205417000, completed())]
     assert hbase.read(lines) == []

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Asks a region server for a major compaction of a table, by HBase's own RPC.
+"""Asks a region server for a major compaction, by HBase's own RPC.
 
-Arguments: HOST of the region server, and the order, "start-major-compact TABLE" as one. A command
+Arguments: HOST of the region server, and the order, start-major-compact, or as one argument
+"start-major-compact first-half" or "... second-half", of the regions by their names. A command
 of HBase would start a Java machine, and take CPU from the load for seconds; the pages of HBase take
 such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It ends when all regions of
 the table were asked, and needs nothing but the standard library.
@@ -16,7 +17,9 @@ import sys
 import urllib.error
 import urllib.request
 
-STATEMENT = re.compile(r"start-major-compact (\w[\w.-]*)")
+# The load's own table, as its binding names it.
+TABLE = "usertable"
+STATEMENT = "start-major-compact"
 PAGE_PORT = 16030
 RPC_PORT = 16020
 ANSWER_TIMEOUT_SECONDS = 20.0
@@ -49,11 +52,11 @@ def connection_header(user: str) -> bytes:
     return field(1, field(1, user.encode())) + field(2, b"AdminService")
 
 
-def compact_call(call: int, table: str, region: str) -> bytes:
+def compact_call(call: int, region: str) -> bytes:
     """RequestHeader and CompactRegionRequest, each behind its length."""
     header = field(1, call) + field(3, b"CompactRegion") + field(4, 1)
     # Of a region's name the server looks at its encoded end alone: RegionInfo.encodeRegionName.
-    specifier = field(1, REGION_NAME) + field(2, f"{table},,.{region}.".encode())
+    specifier = field(1, REGION_NAME) + field(2, f"{TABLE},,.{region}.".encode())
     request = field(1, specifier) + field(2, 1)
     return varint(len(header)) + header + varint(len(request)) + request
 
@@ -97,7 +100,7 @@ def refusal(answer: bytes) -> str | None:
     return (first_message(exception, 1) or b"an exception without a name").decode()
 
 
-def regions(host: str, table: str, port: int = PAGE_PORT) -> list[str]:
+def regions(host: str, port: int = PAGE_PORT) -> list[str]:
     """Encoded names of the table's regions on the server."""
     url = f"http://{host}:{port}{REGIONS_BEAN}"
     # Not through a proxy: the server is on the test bed.
@@ -107,20 +110,20 @@ def regions(host: str, table: str, port: int = PAGE_PORT) -> list[str]:
             text = answer.read().decode(errors="replace")
     except (OSError, urllib.error.URLError) as error:
         raise SystemExit(f"{url}: {error}; see the region server's journal on {host}") from error
-    found = sorted(set(re.findall(rf"_table_{re.escape(table)}_region_([0-9a-f]{{32}})_", text)))
+    found = sorted(set(re.findall(rf"_table_{TABLE}_region_([0-9a-f]{{32}})_", text)))
     if not found:
-        raise SystemExit(f"{host} serves no region of {table}: create the table")
+        raise SystemExit(f"{host} serves no region of {TABLE}: create the table")
     return found
 
 
-def ask(host: str, table: str, names: list[str], port: int = RPC_PORT) -> None:
+def ask(host: str, names: list[str], port: int = RPC_PORT) -> None:
     """Give the order for each region; one that is not taken ends this program."""
     try:
         with socket.create_connection((host, port), ANSWER_TIMEOUT_SECONDS) as connection:
             stream = connection.makefile("rb")
             connection.sendall(PREAMBLE + framed(connection_header("hbase")))
             for call, region in enumerate(names):
-                connection.sendall(framed(compact_call(call, table, region)))
+                connection.sendall(framed(compact_call(call, region)))
                 (length,) = struct.unpack(">I", stream.read(4))
                 refused = refusal(stream.read(length))
                 if refused:
@@ -131,13 +134,25 @@ def ask(host: str, table: str, names: list[str], port: int = RPC_PORT) -> None:
         ) from error
 
 
+def part_of(names: list[str], order: str) -> list[str] | None:
+    """The regions that an order means, None for what is no order."""
+    half = len(names) // 2
+    parts = {
+        STATEMENT: names,
+        f"{STATEMENT} first-half": names[:half],
+        f"{STATEMENT} second-half": names[half:],
+    }
+    return parts.get(order)
+
+
 def main() -> None:
     """Give the order that the command line names."""
-    order = STATEMENT.fullmatch(sys.argv[2]) if len(sys.argv) == 3 else None
-    if order is None:
-        raise SystemExit('usage: ask_for_compaction.py HOST "start-major-compact TABLE"')
-    host, table = sys.argv[1], order[1]
-    ask(host, table, regions(host, table))
+    if len(sys.argv) != 3 or part_of([], sys.argv[2]) is None:
+        raise SystemExit(
+            f'usage: ask_for_compaction.py HOST "{STATEMENT} [first-half|second-half]"'
+        )
+    host, order = sys.argv[1:]
+    ask(host, part_of(regions(host), order))
 
 
 if __name__ == "__main__":

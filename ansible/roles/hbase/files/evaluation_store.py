@@ -70,7 +70,8 @@ class Store:
             "regionserver": f"sluice-hbase-{label}-regionserver@{INSTANCE}.service",
         }
         self.directory = Path(order["directory"])
-        self.copy = Path(order["copies"]) / "-".join(["hbase", label, *copy_labels(run["data"])])
+        data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
+        self.copy = Path(order["copies"]) / "-".join(["hbase", label, *filter(None, data)])
 
     def page(self, port: int, path: str) -> dict:
         """The JSON object at a web page of a daemon."""
@@ -89,16 +90,6 @@ class Store:
         if not beans:
             raise NoAnswer(f"port {port} has no {name} yet")
         return beans[0]
-
-
-def copy_labels(data: dict) -> list[str]:
-    """What tells copies of loaded data apart, of one build."""
-    labels = [str(data["record_count"])]
-    if "records" in data:
-        labels.append(data["records"])
-    if "rehearsal_record_count" in data:
-        labels.append(f"rehearsal{data['rehearsal_record_count']}")
-    return labels
 
 
 def systemctl(*argv: str) -> str:

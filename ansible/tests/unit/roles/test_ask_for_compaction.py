@@ -86,9 +86,8 @@ def refused(program, call, name):
     return program.framed(program.varint(len(header)) + header)
 
 
-def test_regions_of_the_table_alone(program, page):
-    assert program.regions("127.0.0.1", "usertable", page.server_port) == [FIRST, SECOND]
-    assert program.regions("127.0.0.1", "orders", page.server_port) == [OTHER]
+def test_regions_of_the_table_under_load_alone(program, page):
+    assert program.regions("127.0.0.1", page.server_port) == [FIRST, SECOND]
 
 
 @pytest.mark.parametrize(
@@ -97,12 +96,12 @@ def test_regions_of_the_table_alone(program, page):
 def test_a_server_without_them_is_an_error(program, page, status, text, says):
     page.status, page.text = status, text
     with pytest.raises(SystemExit, match=says):
-        program.regions("127.0.0.1", "usertable", page.server_port)
+        program.regions("127.0.0.1", page.server_port)
 
 
 def test_each_region_is_asked(program):
     with region_server([taken(program, 0), taken(program, 1)]) as (port, received):
-        program.ask("127.0.0.1", "usertable", [FIRST, SECOND], port)
+        program.ask("127.0.0.1", [FIRST, SECOND], port)
     preamble, header, *calls = received
     assert preamble == b"HBas\x00\x50"
     assert header == b"\x0a\x07\x0a\x05hbase\x12\x0cAdminService"
@@ -121,7 +120,7 @@ def test_an_order_that_is_not_taken_is_an_error(program):
         region_server(answers) as (port, _),
         pytest.raises(SystemExit, match=f"not take the order for {SECOND}: {name.decode()}"),
     ):
-        program.ask("127.0.0.1", "usertable", [FIRST, SECOND], port)
+        program.ask("127.0.0.1", [FIRST, SECOND], port)
 
 
 @pytest.mark.parametrize("answer", [b"", b"\x00\x00", b"\x00\x00\x00\x02\x80\x80"])
@@ -130,23 +129,16 @@ def test_a_server_that_goes_away_is_an_error(program, answer):
         region_server([answer]) as (port, _),
         pytest.raises(SystemExit, match="region server's journal"),
     ):
-        program.ask("127.0.0.1", "usertable", [FIRST], port)
+        program.ask("127.0.0.1", [FIRST], port)
 
 
 def test_a_server_that_is_not_there_is_an_error(program):
     with pytest.raises(SystemExit, match="region server's journal"):
-        program.ask("127.0.0.1", "usertable", [FIRST], 1)
+        program.ask("127.0.0.1", [FIRST], 1)
 
 
 @pytest.mark.parametrize(
-    "argv",
-    [
-        [],
-        ["hb1"],
-        ["hb1", "checkpoint"],
-        ["hb1", "start-major-compact"],
-        ["hb1", "start-major-compact a b"],
-    ],
+    "argv", [[], ["hb1"], ["hb1", "checkpoint"], ["hb1", "start-major-compact third-half"]]
 )
 def test_usage_is_shown(program, argv, monkeypatch):
     monkeypatch.setattr("sys.argv", ["ask_for_compaction.py", *argv])
@@ -154,10 +146,13 @@ def test_usage_is_shown(program, argv, monkeypatch):
         program.main()
 
 
-def test_the_table_of_the_order_is_asked_for(program, monkeypatch):
+@pytest.mark.parametrize(
+    ("order", "names"), [("", "abcde"), (" first-half", "ab"), (" second-half", "cde")]
+)
+def test_both_halves_are_the_whole(program, order, names, monkeypatch):
     asked = []
-    monkeypatch.setattr(program, "regions", lambda host, table: [host, table])
+    monkeypatch.setattr(program, "regions", lambda _: list("abcde"))
     monkeypatch.setattr(program, "ask", lambda *order: asked.append(order))
-    monkeypatch.setattr("sys.argv", ["ask_for_compaction.py", "hb1", "start-major-compact a_b.c"])
+    monkeypatch.setattr("sys.argv", ["ask_for_compaction.py", "hb1", f"start-major-compact{order}"])
     program.main()
-    assert asked == [("hb1", "a_b.c", ["hb1", "a_b.c"])]
+    assert asked == [("hb1", list(names))]

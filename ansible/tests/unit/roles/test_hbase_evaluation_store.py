@@ -69,12 +69,6 @@ def test_copies_of_records_of_another_form_are_kept_apart(program, tmp_path):
     assert store.copy == tmp_path / "copies" / "hbase-2.6.4-hadoop3-10-single-field"
 
 
-def test_copies_with_a_table_for_rehearsals_are_kept_apart(program, tmp_path):
-    data = {"record_count": 10, "rehearsal_record_count": 4}
-    store = program.Store(order(tmp_path, data=data))
-    assert store.copy == tmp_path / "copies" / "hbase-2.6.4-hadoop3-10-rehearsal4"
-
-
 def site(path):
     properties = ElementTree.parse(path).getroot()
     return {p.findtext("name"): p.findtext("value") for p in properties}

@@ -2,7 +2,7 @@
 
 The messages are those of HStore.compact, HStore.logCompactionEndMessage and CompactSplit's
 doCompaction, version 2.6. They have no number in common, but a compaction begins and ends on one
-thread. Tables of HBase itself are left out, and the one that is there to rehearse compactions.
+thread. Tables of HBase itself are left out.
 """
 
 import re
@@ -27,7 +27,6 @@ _COMPLETED = re.compile(
 )
 _NOT_COMPLETED = re.compile(r"(?:Aborted compaction|Compaction failed) ")
 _OWN_NAMESPACE = "hbase"
-_REHEARSAL_TABLE = "rehearsal"
 _MASTERS_OWN = "/MasterData/"
 _PREFIXES = " KMGTPE"
 
@@ -67,7 +66,7 @@ def read(lines: Iterable[str]) -> list[Event]:
         epoch, thread, message = int(line["milliseconds"]) / 1000, line["thread"], line["message"]
         if match := _STARTING.match(message):
             running.pop(thread, None)
-            if _is_measured(match):
+            if match["namespace"] != _OWN_NAMESPACE and _MASTERS_OWN not in message:
                 running[thread] = _started(match, epoch)
         elif thread not in running:
             continue
@@ -98,12 +97,6 @@ def metrics(events: Iterable[Event]) -> dict[str, float]:
         start, end = min(c.start for c in finished), max(c.end for c in finished)
         found["compaction_seconds"] = round(end - start, 3)
     return found
-
-
-def _is_measured(match: re.Match) -> bool:
-    if match["namespace"] == _OWN_NAMESPACE or _MASTERS_OWN in match[0]:
-        return False
-    return match["table"] != _REHEARSAL_TABLE
 
 
 def _started(match: re.Match, epoch: float) -> _Running:
