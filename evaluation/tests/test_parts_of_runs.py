@@ -139,7 +139,7 @@ def compaction_lines(origin, start_seconds, end_seconds):
     )
 
 
-@pytest.mark.parametrize(("start_seconds", "counted"), [(1.0, 0), (23.0, 1)])
+@pytest.mark.parametrize(("start_seconds", "counted"), [(1.0, 0), (19.0, 0), (21.0, 1)])
 def test_a_compaction_of_the_warm_up_is_told_and_not_counted(
     experiments, tmp_path, start_seconds, counted
 ):

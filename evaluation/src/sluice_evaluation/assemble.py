@@ -300,18 +300,18 @@ def _store_events(
         }
         for event in events
     ]
-    counted = [e for e in events if not _is_warming_up(planned, e.kind, e.end - origin, normal)]
+    counted = [e for e in events if not _is_warming_up(planned, e.kind, e.start - origin, normal)]
     return listed, module.metrics(counted)
 
 
 def _is_warming_up(
-    planned: dict[str, Any], kind: str, end_seconds: float, normal: dict[str, float]
+    planned: dict[str, Any], kind: str, start_seconds: float, normal: dict[str, float]
 ) -> bool:
-    """Whether it is work behind that was done before anything was measured."""
+    """Whether it is work behind that began before anything was measured."""
     background = getattr(store_logs.reader(planned["store"]), "BACKGROUND", None)
     if background is None or kind != background[0]:
         return False
-    return end_seconds <= normal["start_seconds"]
+    return start_seconds < normal["start_seconds"]
 
 
 def _busy(
@@ -325,7 +325,7 @@ def _busy(
     return word, [
         (e["start_seconds"], e["end_seconds"])
         for e in events
-        if e["kind"] == kind and not _is_warming_up(planned, kind, e["end_seconds"], normal)
+        if e["kind"] == kind and not _is_warming_up(planned, kind, e["start_seconds"], normal)
     ]
 
 
