@@ -192,7 +192,7 @@ def test_records_without_those_of_the_baseline_give_a_page(
 ):
     plan = make_plan(experiments["hbase-compaction"], "small-others", [], tmp_path)
     for arm in ("stock", "slo"):
-        wanted = {"arm": arm, "workload": "B"}
+        wanted = {"arm": arm, "workload": "C"}
         run = next(run for run in plan["runs"] if wanted.items() <= run["factors"].items())
         assemble.record_run(plan, run, write_raw(run, tmp_path / arm), tmp_path / "results")
     assert report.write(tmp_path / "results", experiments_folder, tmp_path / "report").exists()
