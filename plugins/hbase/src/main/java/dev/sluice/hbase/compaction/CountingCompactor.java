@@ -66,8 +66,7 @@ public class CountingCompactor extends DefaultCompactor {
     if (!conf.getBoolean(POSITIONED_READS_KEY, true)) {
       return streams;
     }
-    List<StoreFileScanner> positioned = PositionedScanners.open(meter.files(), readPoint);
     streams.forEach(StoreFileScanner::close);
-    return positioned;
+    return PositionedScanners.open(meter.files(), readPoint);
   }
 }
