@@ -1,31 +1,19 @@
 #include "sluice/protocol/server.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <functional>
 #include <vector>
+
+#include "sluice/signal_free_thread.h"
 
 namespace sluice {
 namespace {
 
 // When the process has no descriptors left, accept fails at once each time.
 constexpr int kNoDescriptorPauseMilliseconds = 100;
-
-// Signals are the embedder's: none is delivered to this thread.
-std::thread StartWithoutSignals(std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 }  // namespace
 
@@ -41,7 +29,8 @@ std::unique_ptr<Server> Server::Start(const std::string& folder,
   if (!place.listener().IsOpen()) return nullptr;
   std::unique_ptr<Server> server(
       new Server(std::move(place), std::move(wake), requests));
-  server->thread_ = StartWithoutSignals([raw = server.get()] { raw->Run(); });
+  server->thread_ = StartSignalFreeThread("sluice-socket",
+                                          [raw = server.get()] { raw->Run(); });
   return server;
 }
 
@@ -55,7 +44,6 @@ Server::~Server() {
 }
 
 void Server::Run() {
-  ::pthread_setname_np(::pthread_self(), "sluice-socket");
   while (!is_ending_) {
     WaitForEvents();
     Accept();
