@@ -29,6 +29,7 @@ type Config struct {
 	// SocketDirectory holds the sockets of plug-ins, STORE/INSTANCE.sock.
 	SocketDirectory       string     `yaml:"socket_directory"`
 	Postgres              []Postgres `yaml:"postgres"`
+	Compaction            Compaction `yaml:"compaction"`
 	SnapshotPeriodSeconds float64    `yaml:"snapshot_period_seconds"`
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string `yaml:"log_level"`

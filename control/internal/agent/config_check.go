@@ -54,6 +54,12 @@ func (c Config) check() error {
 		}
 		seen[instance.Instance] = true
 	}
+	if client := c.Compaction.Client; client != nil {
+		problems = append(problems, client.check("compaction.client", c.Node))
+	}
+	if worker := c.Compaction.Worker; worker != nil {
+		problems = append(problems, worker.check("compaction.worker"))
+	}
 	return errors.Join(problems...)
 }
 
