@@ -27,7 +27,8 @@ type CompactionClient struct {
 	// Socket is where the plug-ins of this node's stores find the agent.
 	Socket string `yaml:"socket"`
 	Peers  []Peer `yaml:"peers"`
-	// ThresholdShare is by how much less loaded a peer must be.
+	// ThresholdShare is by how much less loaded a peer must be; one that is more loaded may do where it is
+	// negative.
 	ThresholdShare float64 `yaml:"threshold_share"`
 	// MinimumInputBytes and MinimumOutputLevel keep compactions here that are not worth the way.
 	MinimumInputBytes  uint64 `yaml:"minimum_input_bytes"`
@@ -108,7 +109,7 @@ func (c *CompactionClient) check(key, node string) error {
 	problems := []error{
 		checkPath(key+".socket", c.Socket),
 		checkCount(key+".peers", len(c.Peers), maxPeers),
-		checkRange(key+".threshold_share", c.ThresholdShare, 0, 1),
+		checkRange(key+".threshold_share", c.ThresholdShare, -1, 1),
 		checkRange(key+".minimum_input_bytes", float64(c.MinimumInputBytes), 0, compaction.MaxCount),
 		checkRange(key+".minimum_output_level", float64(c.MinimumOutputLevel), 0, compaction.MaxLevel),
 	}

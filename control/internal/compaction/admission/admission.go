@@ -32,6 +32,8 @@ type Ledger struct {
 
 	mutex sync.Mutex
 	used  Usage
+	// changed is closed when the usage changes.
+	changed chan struct{}
 }
 
 // Usage is what jobs have been given together.
@@ -42,7 +44,7 @@ type Usage struct {
 
 // NewLedger makes a ledger without jobs.
 func NewLedger(limits Limits) *Ledger {
-	return &Ledger{limits: limits}
+	return &Ledger{limits: limits, changed: make(chan struct{})}
 }
 
 // Grant is what one job was given.
@@ -63,6 +65,7 @@ func (l *Ledger) Admit(inputBytes, freeBytes uint64) (Grant, *compaction.Failure
 	l.used.Jobs++
 	l.used.MemoryBytes += l.limits.JobMemoryBytes
 	l.used.TemporaryBytes += temporary
+	l.tell()
 	release := sync.OnceFunc(func() { l.release(temporary) })
 	return Grant{MemoryBytes: l.limits.JobMemoryBytes, TemporaryBytes: temporary, Release: release}, nil
 }
@@ -92,6 +95,19 @@ func (l *Ledger) release(temporary uint64) {
 	l.used.Jobs--
 	l.used.MemoryBytes -= l.limits.JobMemoryBytes
 	l.used.TemporaryBytes -= temporary
+	l.tell()
+}
+
+func (l *Ledger) tell() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Changed is closed when the usage changes from what it is now.
+func (l *Ledger) Changed() <-chan struct{} {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.changed
 }
 
 // Usage is what the jobs that run have been given.

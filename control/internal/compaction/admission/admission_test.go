@@ -121,3 +121,21 @@ func TestGreatestJob(t *testing.T) {
 		t.Error("a job of 2^53-1 bytes is admitted")
 	}
 }
+
+func TestChangesAreTold(t *testing.T) {
+	ledger := admission.NewLedger(limits)
+	changed := ledger.Changed()
+	grant, failure := ledger.Admit(0, 1<<40)
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	<-changed
+	changed = ledger.Changed()
+	select {
+	case <-changed:
+		t.Error("a change is told before there is one")
+	default:
+	}
+	grant.Release()
+	<-changed
+}

@@ -40,7 +40,7 @@ func (p *peer) learn(capacity compaction.Capacity, now time.Duration) {
 	p.isKnown = true
 	p.last = offload.Peer{
 		Name: p.name, Node: offload.Node{CPUUsed: capacity.CPUUsed, SampledAt: now - capacity.CPUAge},
-		CPUs: capacity.CPUs, FreeSlots: capacity.FreeSlots, Series: capacity.Series,
+		CPUs: capacity.CPUs, FreeSlots: capacity.FreeSlots, HeardAt: now, Series: capacity.Series,
 	}
 }
 

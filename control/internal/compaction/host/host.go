@@ -72,18 +72,24 @@ func New(config Config, journal *scratch.Journal, surroundings Surroundings) *Ho
 	return h
 }
 
-// WatchCapacity sends what there is left for jobs, once a second.
+// leastBetween bounds how often a node that is busy with small jobs tells so.
+const leastBetween = 20 * time.Millisecond
+
+// WatchCapacity sends what there is left for jobs, once a second and when it changes.
 func (h *Host) WatchCapacity(
 	_ *sluicev1.WatchCapacityRequest, stream sluicev1.CompactionService_WatchCapacityServer,
 ) error {
 	ticker := time.NewTicker(compaction.Heartbeat)
 	defer ticker.Stop()
 	for {
+		changed, last := h.ledger.Changed(), time.Now()
 		if err := stream.Send(wire.EncodeCapacity(h.capacity())); err != nil {
 			return err
 		}
 		select {
 		case <-ticker.C:
+		case <-changed:
+			time.Sleep(leastBetween - time.Since(last))
 		case <-stream.Context().Done():
 			return stream.Context().Err()
 		case <-h.stopping:

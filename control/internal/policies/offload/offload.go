@@ -55,8 +55,10 @@ type Peer struct {
 	Name string
 	Node
 	// CPUs is how many processors it has; a part of one where it has a quota.
-	CPUs      float64
+	CPUs float64
+	// FreeSlots is how many more jobs it would take, as it has said at HeardAt.
 	FreeSlots uint32
+	HeardAt   time.Duration
 	// Series of RocksDB that it has programs for.
 	Series []string
 }
@@ -140,11 +142,11 @@ func (v View) reservations(peer Peer) (share float64, unseen int) {
 		if placement.Peer != peer.Name {
 			continue
 		}
-		shown := peer.SampledAt - placement.At
-		if shown <= 0 {
+		if placement.At >= peer.HeardAt {
 			unseen++
 		}
-		share += perJob * math.Exp2(-max(0, shown).Seconds()/halfLife.Seconds())
+		shown := max(0, peer.SampledAt-placement.At)
+		share += perJob * math.Exp2(-shown.Seconds()/halfLife.Seconds())
 	}
 	return share, unseen
 }

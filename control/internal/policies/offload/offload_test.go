@@ -21,7 +21,9 @@ func node(used float64) offload.Node {
 }
 
 func peer(name string, used float64) offload.Peer {
-	return offload.Peer{Name: name, Node: node(used), CPUs: 4, FreeSlots: 2, Series: []string{"11.8"}}
+	return offload.Peer{
+		Name: name, Node: node(used), CPUs: 4, FreeSlots: 2, HeardAt: now - time.Second/2, Series: []string{"11.8"},
+	}
 }
 
 func job() compaction.Job {
@@ -40,8 +42,8 @@ func TestDecide(t *testing.T) {
 	stale, full, other := peer("a", 0), peer("a", 0), peer("a", 0)
 	stale.SampledAt = now - offload.Stale - 1
 	full.FreeSlots, other.Series = 0, []string{"10.2"}
-	lastSlot := peer("a", 0)
-	lastSlot.FreeSlots = 1
+	lastSlot, toldSince := peer("a", 0), peer("a", 0)
+	lastSlot.FreeSlots, toldSince.FreeSlots, toldSince.HeardAt = 1, 1, now+1
 	small, shallow := job(), job()
 	small.InputBytes, shallow.OutputLevel = 999, 0
 	tests := map[string]struct {
@@ -76,6 +78,9 @@ func TestDecide(t *testing.T) {
 		"another version": {view: offload.View{Own: node(1), Peers: []offload.Peer{other}}, why: compaction.NoPeer},
 		"last slot given away since": {
 			view: offload.View{Own: node(1), Peers: []offload.Peer{lastSlot}, InFlight: placedOn("a")}, why: compaction.NoPeer,
+		},
+		"one slot left beside the job that was given since": {
+			view: offload.View{Own: node(1), Peers: []offload.Peer{toldSince}, InFlight: placedOn("a")}, want: []string{"a"},
 		},
 		"too small": {job: small, view: offload.View{Own: node(1), Peers: []offload.Peer{peer("a", 0)}}, why: compaction.TooSmall},
 		"level":     {job: shallow, view: offload.View{Own: node(1), Peers: []offload.Peer{peer("a", 0)}}, why: compaction.Level},

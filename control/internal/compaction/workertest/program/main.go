@@ -33,6 +33,7 @@ const (
 var acts = map[string]func(*worker){
 	"result":   func(w *worker) { w.write("000001.sst"); w.finish([]byte("result of " + w.job.Job.ID)) },
 	"wait":     func(w *worker) { w.write("000001.sst"); w.progressOn() },
+	"released": func(w *worker) { w.write("000001.sst"); w.progressUntilReleased(); w.finish([]byte("released")) },
 	"stubborn": func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); w.progressOn() },
 	"silent":   func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); select {} },
 	"crash":    func(w *worker) { w.write("000001.sst"); _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) },
@@ -122,7 +123,19 @@ func (w *worker) finishOpen(result []byte) {
 }
 
 func (w *worker) progressOn() {
-	for count := uint64(1); ; count++ {
+	w.progressWhile(func() bool { return true })
+}
+
+// progressUntilReleased goes on until the test makes a file beside the output.
+func (w *worker) progressUntilReleased() {
+	w.progressWhile(func() bool {
+		_, err := os.Stat(filepath.Join(w.job.Job.DatabasePath, "release"))
+		return err != nil
+	})
+}
+
+func (w *worker) progressWhile(isOn func() bool) {
+	for count := uint64(1); isOn(); count++ {
 		w.say(message.WorkerLine{Progress: &compaction.Progress{BytesRead: 2 * count, BytesWritten: count}})
 		time.Sleep(progressPeriod)
 	}

@@ -30,7 +30,7 @@ const (
 // CompactionService is served by agents that run compactions for the stores of other nodes, and called by
 // their agents. It needs the role agent. Since 1.4.
 type CompactionServiceClient interface {
-	// WatchCapacity sends what the node has left for compactions: at once, and then every second.
+	// WatchCapacity sends what the node has left for compactions: at once, when it changes, and every second.
 	WatchCapacity(ctx context.Context, in *WatchCapacityRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchCapacityResponse], error)
 	// RunCompaction runs one compaction, in a process of its own. The caller sends the job, and then a
 	// request at least once a second; 5 s without one end the job, as the end of the stream does. The node
@@ -87,7 +87,7 @@ type CompactionService_RunCompactionClient = grpc.BidiStreamingClient[RunCompact
 // CompactionService is served by agents that run compactions for the stores of other nodes, and called by
 // their agents. It needs the role agent. Since 1.4.
 type CompactionServiceServer interface {
-	// WatchCapacity sends what the node has left for compactions: at once, and then every second.
+	// WatchCapacity sends what the node has left for compactions: at once, when it changes, and every second.
 	WatchCapacity(*WatchCapacityRequest, grpc.ServerStreamingServer[WatchCapacityResponse]) error
 	// RunCompaction runs one compaction, in a process of its own. The caller sends the job, and then a
 	// request at least once a second; 5 s without one end the job, as the end of the stream does. The node
