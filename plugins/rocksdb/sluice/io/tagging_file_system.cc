@@ -151,4 +151,10 @@ Env* TaggingEnvOver(Env* base, Pace* pace) {
   return made->back().get();
 }
 
+bool HasLocalFiles(Env* tagging_env) {
+  const auto* const files =
+      static_cast<TaggingFileSystem*>(tagging_env->GetFileSystem().get());
+  return files->target() == FileSystem::Default().get();
+}
+
 }  // namespace sluice

@@ -41,4 +41,7 @@ class TaggingFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
 ROCKSDB_NAMESPACE::Env* TaggingEnvOver(ROCKSDB_NAMESPACE::Env* base,
                                        Pace* pace);
 
+// Whether below such an environment there are the files of this node.
+bool HasLocalFiles(ROCKSDB_NAMESPACE::Env* tagging_env);
+
 }  // namespace sluice

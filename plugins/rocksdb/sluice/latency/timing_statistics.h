@@ -19,7 +19,11 @@ class TimingStatistics : public ROCKSDB_NAMESPACE::Statistics {
   TimingStatistics(std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> own,
                    OperationLatencies* latencies);
 
-  const char* Name() const override { return "SluiceTimingStatistics"; }
+  static constexpr char kName[] = "SluiceTimingStatistics";
+  const char* Name() const override { return kName; }
+  const std::shared_ptr<ROCKSDB_NAMESPACE::Statistics>& own() const {
+    return own_;
+  }
   const ROCKSDB_NAMESPACE::Customizable* Inner() const override {
     return own_.get();
   }

@@ -16,8 +16,10 @@ constexpr double kPutOffSeconds = 1;
 
 }  // namespace
 
-Database::Database(std::string name, std::string path)
-    : name_(std::move(name)), path_(std::move(path)) {}
+Database::Database(std::string name, std::string path, bool has_local_files)
+    : name_(std::move(name)),
+      path_(std::move(path)),
+      has_local_files_(has_local_files) {}
 
 void Database::Opened(DB* db) {
   {

@@ -1,6 +1,7 @@
 // One open database of the process.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -19,10 +20,13 @@ namespace sluice {
 
 class Database {
  public:
-  Database(std::string name, std::string path);
+  // `has_local_files` says that its files are those of this node, and not
+  // those of a file system that the embedder has made itself.
+  Database(std::string name, std::string path, bool has_local_files);
 
   const std::string& name() const { return name_; }
   const std::string& path() const { return path_; }
+  bool has_local_files() const { return has_local_files_; }
   const std::shared_ptr<Freedom>& freedom() const { return freedom_; }
 
   void Opened(ROCKSDB_NAMESPACE::DB* db);
@@ -61,6 +65,7 @@ class Database {
 
   const std::string name_;
   const std::string path_;
+  const bool has_local_files_;
   const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>(false);
   std::atomic<bool> cancelled_{false};
 

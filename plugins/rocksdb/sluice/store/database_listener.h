@@ -24,7 +24,8 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
                    std::function<void(Database*)> closed);
   ~DatabaseListener() override;
 
-  const char* Name() const override { return "SluiceDatabaseListener"; }
+  static constexpr char kName[] = "SluiceDatabaseListener";
+  const char* Name() const override { return kName; }
 
   void OnFlushBegin(ROCKSDB_NAMESPACE::DB* db,
                     const ROCKSDB_NAMESPACE::FlushJobInfo& info) override;

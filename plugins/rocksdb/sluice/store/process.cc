@@ -1,6 +1,7 @@
 #include "sluice/store/process.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "rocksdb/env.h"
@@ -48,6 +49,21 @@ bool HasWork(Kind kind, const FamilyState& family) {
   return kind == Kind::kCompaction ? family.files > 0 : family.has_unflushed;
 }
 
+// A program may open a database with the options that another one had.
+void ForgetEarlierUse(DBOptions* options) {
+  std::erase_if(options->listeners, [](const auto& each) {
+    return std::string_view(each->Name()) == DatabaseListener::kName;
+  });
+  if (options->env == nullptr) {
+    options->env = ROCKSDB_NAMESPACE::Env::Default();
+  }
+  if (options->statistics && std::string_view(options->statistics->Name()) ==
+                                 TimingStatistics::kName) {
+    options->statistics =
+        static_cast<TimingStatistics*>(options->statistics.get())->own();
+  }
+}
+
 bool IsIn(const std::string& scope, const Database& database,
           const FamilyState& family) {
   return scope.empty() || scope == database.name() ||
@@ -75,11 +91,7 @@ Process::Process() {
 
 void Process::Prepare(const std::string& path, const PluginOptions& options,
                       DBOptions* db_options) {
-  auto database =
-      std::make_shared<Database>(FreeName(path, options.database_name), path);
-  if (db_options->env == nullptr) {
-    db_options->env = ROCKSDB_NAMESPACE::Env::Default();
-  }
+  ForgetEarlierUse(db_options);
   db_options->env = TaggingEnvOver(db_options->env, &pace_);
   const bool has_statistics = db_options->statistics != nullptr;
   if (options.latency == "on" ||
@@ -87,6 +99,9 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
     db_options->statistics =
         std::make_shared<TimingStatistics>(db_options->statistics, &latencies_);
   }
+  auto database =
+      std::make_shared<Database>(FreeName(path, options.database_name), path,
+                                 HasLocalFiles(db_options->env));
   Add(database, options, db_options->info_log);
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(
       database, &pace_,
@@ -219,6 +234,14 @@ bool Process::MayCompact(const DB* db, uint32_t family_id) {
     return false;
   }
   return true;
+}
+
+bool Process::IsHeld(const Database* database, const std::string& family,
+                     int level) const {
+  if (database == nullptr) return false;
+  const auto pace = leases_.Find(Kind::kCompaction, Aspect::kPace,
+                                 ScopesOf(database->name(), family, level));
+  return pace && pace->setting.name == SettingName::kHold;
 }
 
 bool Process::HasScope(Kind kind, const std::string& scope) const {

@@ -42,6 +42,10 @@ class Process : public OrderedStore {
   // the store's mutex.
   bool MayCompact(const ROCKSDB_NAMESPACE::DB* db, uint32_t family);
 
+  // Whether an order holds compactions that begin there.
+  bool IsHeld(const Database* database, const std::string& family,
+              int level) const;
+
   std::shared_ptr<Database> DatabaseAt(const std::string& path) const;
   Figures* figures() { return &figures_; }
 

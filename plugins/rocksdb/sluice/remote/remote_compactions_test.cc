@@ -1,0 +1,176 @@
+// Compactions of a real store that go to a real worker, and what goes wrong.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "rocksdb/merge_operator.h"
+#include "sluice/remote/worker_agent.h"
+#include "sluice/store/opened_store.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ROCKSDB_NAMESPACE::CompactRangeOptions;
+
+class RemoteCompactionsTest : public OpenedStore {
+ protected:
+  RemoteCompactionsTest()
+      : agent_(std::make_unique<WorkerAgent>(folder_, SLUICE_COMPACT_PATH)) {}
+
+  void OpenRemote(const std::string& more = "") {
+    Open("minimum_input_bytes=1;agent_socket=" + folder_ + "/agent.sock" +
+         more);
+  }
+  void Compact() {
+    AddFile(200);
+    AddFile(200);
+    const auto status =
+        db_->CompactRange(CompactRangeOptions(), nullptr, nullptr);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    ExpectAllThere();
+    // A compaction that fails would have stopped writes.
+    Put(1);
+    EXPECT_FALSE(HasOutputFolder());
+  }
+  bool HasOutputFolder() const {
+    for (const auto& each : fs::directory_iterator(folder_ + "/orders")) {
+      if (each.path().filename().string().rfind(".sluice", 0) == 0) return true;
+    }
+    return false;
+  }
+  uint64_t Figure(const std::string& name) {
+    const Json figures = Call("snapshot", Json::object())["figures"];
+    return figures.contains(name) ? figures[name].get<uint64_t>() : 0;
+  }
+  // How much the figure grows by a compaction.
+  uint64_t CountedBy(const std::string& name) {
+    const uint64_t before = Figure(name);
+    Compact();
+    return Figure(name) - before;
+  }
+
+  std::unique_ptr<WorkerAgent> agent_;
+};
+
+TEST_F(RemoteCompactionsTest, AWorkerCompacts) {
+  OpenRemote();
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+  EXPECT_EQ(FilesAtLevel(0), 0u);
+}
+
+TEST_F(RemoteCompactionsTest, WithoutAnAgentItIsLocal) {
+  agent_.reset();
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_no_agent_total"), 1u);
+}
+
+TEST_F(RemoteCompactionsTest, SmallAndHighOnesStayLocal) {
+  OpenRemote(";minimum_level=1");
+  EXPECT_GE(CountedBy("local_compactions_level_total"), 1u);
+  db_.reset();
+  Open("agent_socket=" + folder_ + "/agent.sock");
+  EXPECT_GE(CountedBy("local_compactions_too_small_total"), 1u);
+  EXPECT_EQ(agent_->jobs(), 0);
+}
+
+TEST_F(RemoteCompactionsTest, ABusyAgentIsCounted) {
+  agent_->on_run = [](const Json&) {
+    return R"({"result":{"placement":"local","reason":"busy"}})";
+  };
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_busy_total"), 1u);
+}
+
+TEST_F(RemoteCompactionsTest, AnAgentThatLeavesIsSurvived) {
+  agent_->leaves = true;
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_agent_silent_total"), 1u);
+}
+
+TEST_F(RemoteCompactionsTest, AnAnswerThatIsNoneIsSurvived) {
+  agent_->on_run = [](const Json&) { return "{}"; };
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_agent_error_total"), 1u);
+}
+
+TEST_F(RemoteCompactionsTest, AMissingOrShortOutputFileIsNotInstalled) {
+  OpenRemote();
+  for (const bool is_removed : {true, false}) {
+    agent_->on_wait = [&](const Json& job, std::string answer) {
+      for (const auto& each :
+           fs::directory_iterator(job["output_path"].get<std::string>())) {
+        if (each.path().extension() != ".sst") continue;
+        if (is_removed) {
+          fs::remove(each.path());
+        } else {
+          fs::resize_file(each.path(), 100);
+        }
+      }
+      return answer;
+    };
+    EXPECT_GE(CountedBy("local_compactions_output_invalid_total"), 1u);
+  }
+}
+
+TEST_F(RemoteCompactionsTest, AResultThatIsNoneIsNotInstalled) {
+  agent_->on_wait = [](const Json&, std::string) {
+    return R"({"result":{"state":"done","result":"AAAA"}})";
+  };
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_output_invalid_total"), 1u);
+}
+
+class UnregisteredOperator
+    : public ROCKSDB_NAMESPACE::AssociativeMergeOperator {
+ public:
+  const char* Name() const override { return "UnregisteredOperator"; }
+  bool Merge(const ROCKSDB_NAMESPACE::Slice&,
+             const ROCKSDB_NAMESPACE::Slice* old,
+             const ROCKSDB_NAMESPACE::Slice& value, std::string* merged,
+             ROCKSDB_NAMESPACE::Logger*) const override {
+    *merged = (old ? old->ToString() : "") + value.ToString();
+    return true;
+  }
+};
+
+TEST_F(RemoteCompactionsTest, WhatAWorkerCannotMakeStaysLocal) {
+  options_.merge_operator = std::make_shared<UnregisteredOperator>();
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_object_total"), 1u);
+}
+
+TEST_F(RemoteCompactionsTest, AStoreThatClosesWaitsForNoWorker) {
+  std::atomic<bool> has_begun{false};
+  agent_->on_run = [&](const Json&) {
+    has_begun = true;
+    return R"({"result":{"placement":"remote"}})";
+  };
+  agent_->on_wait = nullptr;
+  options_.level0_file_num_compaction_trigger = 2;
+  OpenRemote();
+  AddFile(10);
+  AddFile(10);
+  while (!has_begun) std::this_thread::yield();
+  db_.reset();
+  EXPECT_FALSE(HasOutputFolder());
+  agent_->on_run = nullptr;
+  OpenRemote();
+  ExpectAllThere();
+}
+
+TEST_F(RemoteCompactionsTest, FoldersOfAnEarlierProcessAreRemoved) {
+  OpenRemote();
+  db_.reset();
+  const std::string left = folder_ + "/orders/.sluice-compaction-old";
+  fs::create_directory(left);
+  fs::create_directory(folder_ + "/orders/other");
+  OpenRemote();
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(folder_ + "/orders/other"));
+}
+
+}  // namespace
+}  // namespace sluice
