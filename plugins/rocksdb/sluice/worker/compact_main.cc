@@ -2,16 +2,20 @@
 // The job comes as a line on standard input, the result goes to standard
 // output. The agent that started it sees to its place, memory and end.
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "sluice/signal_free_thread.h"
@@ -90,6 +94,8 @@ int Main() {
   // Both live until the end of the process: threads use them that nobody
   // waits for.
   static ReportLines report(STDOUT_FILENO);
+  // The store reads the files by their group.
+  ::umask(0007);
   report.Started();
   ::signal(SIGTERM, CancelOnSignal);
   const auto line = ReadLine();
