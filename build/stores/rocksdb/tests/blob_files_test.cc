@@ -23,7 +23,6 @@ class BlobFiles : public testing::Test {
 
   // Rows that can be read after all files were compacted into one.
   int RowsAfterCompaction() {
-    database_.WriteFiles(4);
     EXPECT_EQ(TestDatabase::kKeysPerFile, database_.CountRows());
     CompactRangeOptions all;
     all.bottommost_level_compaction = BottommostLevelCompaction::kForce;
@@ -38,6 +37,7 @@ class BlobFiles : public testing::Test {
 
 TEST_F(BlobFiles, AreLostOnlyWithoutTheGuard) {
   OpenWithService();
+  database_.WriteFiles(4);
   const int rows = RowsAfterCompaction();
   EXPECT_EQ(Mended(), rows == TestDatabase::kKeysPerFile) << rows << " rows";
   EXPECT_EQ(Mended(), service_->scheduled() == 0);
@@ -56,8 +56,9 @@ TEST_F(BlobFiles, OfNoneADatabaseGoesToTheServiceAndStaysWhole) {
   database_.options.compaction_service = service_;
   database_.options.disable_auto_compactions = true;
   database_.Open();
+  database_.WriteFiles(4);
   EXPECT_EQ(TestDatabase::kKeysPerFile, RowsAfterCompaction());
-  EXPECT_EQ(1, service_->scheduled());
+  EXPECT_GE(service_->scheduled(), 1);
 }
 
 }  // namespace

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "compaction_services.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/listener.h"
+#include "rocksdb/rate_limiter.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/utilities/transaction_db.h"
+#include "rocksdb/write_buffer_manager.h"
 #include "test_database.h"
 
 namespace hooks_test {
@@ -70,6 +75,24 @@ TEST_F(Environment, LeavesTheProgramsOptionsAlone) {
   database_.Open();
   EXPECT_EQ(3, database_.options.max_background_jobs);
   EXPECT_EQ(77, database_.db->GetDBOptions().max_open_files);
+}
+
+TEST_F(Environment, KeepsTheProgramsObjects) {
+  Set("max_background_jobs=7");
+  Options& given = database_.options;
+  given.statistics = CreateDBStatistics();
+  given.rate_limiter.reset(NewGenericRateLimiter(1 << 20));
+  given.write_buffer_manager = std::make_shared<WriteBufferManager>(1 << 20);
+  given.row_cache = NewLRUCache(1 << 20);
+  given.listeners.push_back(std::make_shared<EventListener>());
+  database_.Open();
+  const DBOptions used = database_.db->GetDBOptions();
+  EXPECT_EQ(7, used.max_background_jobs);
+  EXPECT_EQ(given.statistics, used.statistics);
+  EXPECT_EQ(given.rate_limiter, used.rate_limiter);
+  EXPECT_EQ(given.write_buffer_manager, used.write_buffer_manager);
+  EXPECT_EQ(given.row_cache, used.row_cache);
+  EXPECT_EQ(given.listeners, used.listeners);
 }
 
 TEST_F(Environment, WithoutTheVariableNothingIsSaid) {

@@ -96,7 +96,7 @@ TEST_F(OptionString, CannotBeChangedInAnOpenDatabase) {
   TestDatabase database;
   database.Open();
   EXPECT_TRUE(database.db->SetDBOptions({{"compaction_service", "in-process"}})
-                  .IsInvalidArgument());
+                  .IsNotFound());
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(RateLimiterOption, NeedsALimiter) {
   database_.Open();
   const Status status = Set({{"rate_limiter_bytes_per_sec", "1000"}});
   EXPECT_TRUE(status.IsInvalidArgument());
-  EXPECT_NE(std::string::npos, status.ToString().find("rate limiter"));
+  EXPECT_NE(std::string::npos, status.ToString().find("limiter"));
 }
 
 }  // namespace
