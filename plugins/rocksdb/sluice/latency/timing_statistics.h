@@ -38,6 +38,7 @@ class TimingStatistics : public ROCKSDB_NAMESPACE::Statistics {
   uint64_t getAndResetTickerCount(uint32_t ticker) override;
   void recordInHistogram(uint32_t type, uint64_t time) override;
   ROCKSDB_NAMESPACE::Status Reset() override;
+  using Statistics::ToString;
   std::string ToString() const override;
   bool getTickerMap(std::map<std::string, uint64_t>* tickers) const override;
   bool HistEnabledForType(uint32_t type) const override;
