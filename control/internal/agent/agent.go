@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,8 @@ type Agent struct {
 	credentials *security.Credentials
 	registry    *stores.Registry
 	signals     atomic.Pointer[policy.NodeSignals]
+	// cpus is how many processors the load of the signals is a share of.
+	cpus atomic.Pointer[float64]
 
 	listener        net.Listener
 	metricsListener net.Listener
@@ -136,6 +139,7 @@ func (a *Agent) assemble() error {
 		RefusedHandshakes: a.credentials.RefusedHandshakes,
 	})
 	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
+	a.cpus.Store(new(float64(runtime.NumCPU())))
 	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
 	if err := a.assembleCompactions(exposed.Registry()); err != nil {
@@ -228,8 +232,16 @@ func (a *Agent) discover(ctx context.Context, first func()) {
 	})
 }
 
+func (a *Agent) sampler() *nodesignals.Sampler {
+	if groups := a.config.CPUGroupDirectories; len(groups) > 0 {
+		return nodesignals.NewInGroup(procPath, groups, time.Now)
+	}
+	return nodesignals.New(procPath, time.Now)
+}
+
 func (a *Agent) sampleSignals(ctx context.Context) {
-	sampler := nodesignals.New(procPath, time.Now)
+	sampler := a.sampler()
+	a.cpus.Store(new(sampler.CPUs()))
 	ticker := time.NewTicker(signalsPeriod)
 	defer ticker.Stop()
 	for {
@@ -238,6 +250,7 @@ func (a *Agent) sampleSignals(ctx context.Context) {
 			return
 		case <-ticker.C:
 			a.signals.Store(new(sampler.Sample()))
+			a.cpus.Store(new(sampler.CPUs()))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"google.golang.org/grpc"
@@ -103,7 +102,7 @@ func (a *Agent) load() (cpuUsed float64, age time.Duration) {
 
 func (a *Agent) hostLoad() host.Load {
 	used, age := a.load()
-	return host.Load{CPUUsed: used, CPUs: float64(runtime.NumCPU()), Age: age}
+	return host.Load{CPUUsed: used, CPUs: *a.cpus.Load(), Age: age}
 }
 
 // serveCompactions runs until its context ends.

@@ -37,6 +37,7 @@ func (c Config) check() error {
 		checkPath("tls.key_file", c.TLS.KeyFile),
 		checkPath("tls.ca_file", c.TLS.CAFile),
 		checkPath("socket_directory", c.SocketDirectory),
+		checkPaths("cpu_group_directories", c.CPUGroupDirectories),
 		c.checkPeriod(),
 		c.checkLogLevel(),
 	}

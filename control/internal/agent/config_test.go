@@ -99,7 +99,8 @@ func TestConfigErrors(t *testing.T) {
 		"postgres many": {
 			minimalConfig + "postgres:\n" + strings.Repeat("- instance: a\n", 65), []string{"postgres has 65 instances, at most 64"},
 		},
-		"compaction unknown": {minimalConfig + "compaction: {server: {}}\n", []string{"[7:14]", "server"}},
+		"cpu_group_directories": {minimalConfig + "cpu_group_directories: [cpu]\n", []string{"cpu_group_directories[0] must be a path"}},
+		"compaction unknown":    {minimalConfig + "compaction: {server: {}}\n", []string{"[7:14]", "server"}},
 		"compaction peer": {
 			minimalConfig + "compaction: {client: {peers: [{node: db-1, address: ':7411'}, {node: a/b, address: x}]}}\n",
 			[]string{`compaction.client.peers[0].node "db-1" is this node`, "compaction.client.peers[1].node must be letters", "compaction.client.peers[1].address must be HOST:PORT"},
