@@ -12,9 +12,6 @@ configure() {
     local options=(
         -DCMAKE_INSTALL_PREFIX="$PREFIX"
         -DCMAKE_INSTALL_LIBDIR=lib
-        # Programs find the library beside themselves wherever the tree stands.
-        -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON
-        "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib"
         "-DCMAKE_EXE_LINKER_FLAGS=$linking"
         "-DCMAKE_SHARED_LINKER_FLAGS=$linking"
         # GCC 12 finds fault with its own library: -Werror=restrict.
@@ -24,7 +21,7 @@ configure() {
         # All that the Maven artifact has, so that each opens what the other wrote.
         -DWITH_BZ2=ON -DWITH_LZ4=ON -DWITH_SNAPPY=ON -DWITH_ZLIB=ON -DWITH_ZSTD=ON
         # Not what this machine happens to have.
-        -DWITH_LIBURING=OFF -DWITH_JEMALLOC=OFF -DWITH_NUMA=OFF -DWITH_TBB=OFF
+        -DWITH_LIBURING=OFF -DWITH_JEMALLOC=OFF -DWITH_NUMA=OFF
         -DWITH_TRACE_TOOLS=OFF
         # The compilers of the path are ccache already.
         -DCCACHE_FOUND=
@@ -38,6 +35,8 @@ configure() {
         options+=(-DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
     else
         options+=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG")
+        # Programs find the library beside themselves wherever the tree stands.
+        options+=(-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib")
     fi
     cmake -GNinja -S "$SRC" -B "$BUILD" "${options[@]}"
 }

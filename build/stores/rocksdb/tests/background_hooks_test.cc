@@ -84,7 +84,7 @@ TEST_F(Hooks, LetPutOffCompactionsRunOnceTheyAreReleased) {
   EXPECT_EQ(TestDatabase::kKeysPerFile, database_.CountRows());
 }
 
-TEST_F(Hooks, PutNothingOffWhileWritesAreSlowedDown) {
+TEST_F(Hooks, PutNothingOffThatAFlushWaitsFor) {
   database_.options.level0_slowdown_writes_trigger = 6;
   OpenDeferred();
   ASSERT_EQ(0, listener_->seen.Of("compaction of default"));
@@ -92,11 +92,11 @@ TEST_F(Hooks, PutNothingOffWhileWritesAreSlowedDown) {
   EXPECT_TRUE(listener_->seen.Await("compaction of default", 1));
 }
 
-TEST_F(Hooks, PutNothingOffWhileWritesAreStopped) {
-  database_.options.level0_slowdown_writes_trigger = 6;
-  database_.options.level0_stop_writes_trigger = 6;
-  OpenDeferred();
-  database_.WriteFiles(3);
+TEST_F(Hooks, PutNothingOffWhileWritesAreSlowedDown) {
+  database_.options.soft_pending_compaction_bytes_limit = 1;
+  service_->Defer(0);
+  database_.Open();
+  database_.WriteFiles(4);
   EXPECT_TRUE(listener_->seen.Await("compaction of default", 1));
 }
 
@@ -129,7 +129,7 @@ TEST_F(Hooks, LearnOfCompactionsThatStayLocalForBlobFiles) {
   database_.Open();
   database_.WriteFiles(2);
   CompactAll();
-  EXPECT_EQ(1, service_->seen.Of("blob-files"));
+  EXPECT_GE(service_->seen.Of("blob-files"), 1);
   EXPECT_EQ(0, service_->seen.Of("schedule"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(Hooks, LearnOfCompactionsThatStayLocalForAFilterOfTheProgram) {
   database_.Open();
   database_.WriteFiles(2);
   CompactAll();
-  EXPECT_EQ(1, service_->seen.Of("raw-filter"));
+  EXPECT_GE(service_->seen.Of("raw-filter"), 1);
   EXPECT_EQ(0, service_->seen.Of("schedule"));
   database_.Close();
 }
