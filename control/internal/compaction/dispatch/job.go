@@ -85,6 +85,8 @@ func (j *Job) follow(ctx context.Context, stream stream) (compaction.Result, err
 	var result *compaction.Result
 	for {
 		select {
+		case <-ctx.Done():
+			return compaction.Result{}, ctx.Err()
 		case <-silent.C:
 			return compaction.Result{}, compaction.Failuref(compaction.PeerLost, "%s has said nothing for %v", j.node, compaction.Expiry)
 		case <-ticker.C:
