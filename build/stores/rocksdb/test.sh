@@ -48,7 +48,7 @@ own() {
     rm -rf "$programs"
     mkdir -p "$programs"
     for name in "$@"; do
-        c++ -std=c++20 -O1 -Wall -Wextra -Werror -I "$STAGED_PREFIX/include" \
+        c++ -std=c++20 -O0 -fno-rtti -Wall -Wextra -Werror -I "$STAGED_PREFIX/include" \
             -o "$programs/$name" "$here/tests/$name.cc" \
             -L "$STAGED_PREFIX/lib" -Wl,-rpath,"$STAGED_PREFIX/lib" \
             -lrocksdb -lgtest -lgtest_main
