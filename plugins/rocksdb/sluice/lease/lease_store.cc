@@ -74,6 +74,13 @@ size_t LeaseStore::EndAll(Kind kind) {
   return End([&](const Lease& lease) { return lease.kind == kind; });
 }
 
+size_t LeaseStore::EndWithin(const std::string& scope) {
+  return End([&](const Lease& lease) {
+    return scope.empty() || lease.scope == scope ||
+           lease.scope.rfind(scope + "/", 0) == 0;
+  });
+}
+
 void LeaseStore::Sweep() {
   if (IsEmpty()) return;
   End([](const Lease&) { return false; });

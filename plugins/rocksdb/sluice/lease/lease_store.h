@@ -60,6 +60,10 @@ class LeaseStore {
   // Ends all of a kind, whoever has them; says how many.
   size_t EndAll(Kind kind);
 
+  // Ends those on a scope and on all that is inside it, such as a database
+  // that closes.
+  size_t EndWithin(const std::string& scope);
+
   // Forgets those whose time is over and tells the listeners, who alone
   // depend on how often it is called.
   void Sweep();

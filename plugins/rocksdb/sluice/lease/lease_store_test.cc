@@ -114,6 +114,14 @@ TEST_F(LeaseStoreTest, SafetyEndsAllOfAKind) {
   EXPECT_EQ(leases_.All().size(), 1u);
 }
 
+TEST_F(LeaseStoreTest, WhatIsInsideAScopeEndsWithIt) {
+  for (const char* scope : {"", "a", "a/b", "a/b/L1", "ab", "*/*/L1"}) {
+    Set(scope, kHold, 5);
+  }
+  EXPECT_EQ(leases_.EndWithin("a"), 3u);
+  EXPECT_EQ(leases_.EndWithin(""), 3u);
+}
+
 TEST_F(LeaseStoreTest, RevertGivesBackWhatWasThere) {
   Set("", Rate(7), 5);
   const auto given = Set("", kHold, 9);

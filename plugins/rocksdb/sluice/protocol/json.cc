@@ -1,6 +1,7 @@
 #include "sluice/protocol/json.h"
 
 #include <cmath>
+#include <cstdlib>
 
 namespace sluice {
 namespace {
@@ -25,11 +26,46 @@ bool IsShallow(std::string_view text) {
   return true;
 }
 
+bool IsOfNumber(char c) {
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' ||
+         c == 'e' || c == 'E';
+}
+
+// The text with null for each number that a double does not hold, such as
+// 1e400: what is wrong then is that member, and not the document.
+std::string WithoutInfinities(std::string_view text) {
+  std::string finite;
+  bool in_text = false;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    if (in_text) {
+      end += text[i] == '\\' && end < text.size();
+      in_text = text[i] != '"';
+    } else if (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')) {
+      while (end < text.size() && IsOfNumber(text[end])) ++end;
+      const std::string number(text.substr(i, end - i));
+      if (std::isinf(std::strtod(number.c_str(), nullptr))) {
+        finite += "null";
+        i = end;
+        continue;
+      }
+    } else {
+      in_text = text[i] == '"';
+    }
+    finite.append(text.substr(i, end - i));
+    i = end;
+  }
+  return finite;
+}
+
 }  // namespace
 
 std::optional<Json> ReadJson(std::string_view text) {
   if (!IsShallow(text)) return std::nullopt;
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded()) {
+    document = Json::parse(WithoutInfinities(text), nullptr, false);
+  }
   if (document.is_discarded()) return std::nullopt;
   return document;
 }

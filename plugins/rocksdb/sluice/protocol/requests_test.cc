@@ -33,13 +33,23 @@ TEST_F(RequestsTest, WhatIsNoJsonIsAnsweredWithNull) {
                                "{",
                                R"({"jsonrpc":"2.0","id":1} x)",
                                "{\"id\":\"\xFF\"}",
-                               R"({"id":1e400})",
                                std::string(100000, '['),
                                std::string(100, '[') + std::string(100, ']')};
   for (const std::string& line : lines) {
     EXPECT_EQ(CodeOf(line), -32700) << line.substr(0, 40);
     EXPECT_TRUE(Answer(line)["id"].is_null());
   }
+}
+
+TEST_F(RequestsTest, ANumberThatNoDoubleHoldsIsRefusedAsAMember) {
+  const std::string order =
+      R"({"jsonrpc":"2.0","id":7,"method":"set","params":{"kind":"compaction",)"
+      R"("setting":{"name":"hold"},"owner":"-1e400 \\\" 1e400",)"
+      R"("time_to_live_seconds":)";
+  EXPECT_EQ(CodeOf(order + "1e400}}"), -32602);
+  EXPECT_EQ(Answer(order + "-1e400}}")["id"], 7);
+  EXPECT_EQ(Answer(order + "1e400}")["id"], nullptr);
+  EXPECT_EQ(CodeOf(order + "1e2}}"), 0);
 }
 
 TEST_F(RequestsTest, BracketsInTextsAreNoNesting) {

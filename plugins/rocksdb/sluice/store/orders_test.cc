@@ -3,6 +3,7 @@
 
 #include <future>
 
+#include "rocksdb/statistics.h"
 #include "sluice/store/opened_store.h"
 
 namespace sluice {
@@ -90,6 +91,7 @@ TEST_F(OrdersTest, AStoreThatClosesHoldsNothing) {
   db_.reset();
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/rocksdb/main.sock"));
   Open();
+  EXPECT_FALSE(HasLeases());
   ExpectAllThere();
 }
 

@@ -180,13 +180,15 @@ void Process::Remove(Database* database) {
   bool is_last;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    const size_t before = databases_.size();
-    std::erase_if(databases_, [&](const auto& each) {
-      const auto open = each.lock();
-      return !open || open.get() == database;
-    });
-    is_last = before > 0 && databases_.empty();
+    const auto is_it = [&](const auto& each) {
+      return each.lock().get() == database;
+    };
+    // It is told twice: when the store begins to close, and at its end.
+    if (std::erase_if(databases_, is_it) == 0) return;
+    is_last = databases_.empty();
   }
+  // A lease does not outlive what it is on.
+  leases_.EndWithin(is_last ? "" : database->name());
   if (is_last) StopServing();
 }
 
@@ -276,7 +278,7 @@ std::optional<Refusal> Process::ForbidsOrders(Kind kind) const {
 }
 
 std::optional<Refusal> Process::Start(Kind kind, const std::string& scope,
-                                      const std::string& owner) {
+                                      const std::string&) {
   if (SplitScope(scope).level) {
     return Refusal{ErrorCode::kRefused, "a level cannot be started alone",
                    "Start the compaction of its family."};

@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "rocksdb/compaction_filter.h"
@@ -19,6 +21,7 @@
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/options_util.h"
 #include "sluice/remote/compaction_payload.h"
+#include "sluice/worker/input_tables.h"
 
 namespace sluice {
 namespace {
@@ -60,7 +63,15 @@ void CopyObjects(const DBOptions& database, const ColumnFamilyOptions& family,
 
 // A store with thousands of tables must not cost more to open than to compact:
 // tables that are no input of the job are not looked into.
-void OpenCheaply(CompactionServiceOptionsOverride* options) {
+void OpenCheaply(const CompactionInput& input,
+                 CompactionServiceOptionsOverride* options) {
+  std::set<uint64_t> numbers;
+  for (const std::string& file : input.files) {
+    // Names are NUMBER.sst.
+    numbers.insert(std::strtoull(file.c_str(), nullptr, 10));
+  }
+  options->table_factory =
+      std::make_shared<InputTables>(options->table_factory, std::move(numbers));
   options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
                           {"skip_stats_update_on_db_open", "true"},
                           {"track_and_verify_wals_in_manifest", "false"}};
@@ -83,7 +94,7 @@ Status LoadOverride(const std::string& database_path,
   for (const auto& family : families) {
     if (family.name != input.family) continue;
     CopyObjects(database, family.options, options);
-    OpenCheaply(options);
+    OpenCheaply(input, options);
     return Status::OK();
   }
   return Status::InvalidArgument("no column family", input.family);
