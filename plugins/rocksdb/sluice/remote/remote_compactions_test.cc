@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "rocksdb/merge_operator.h"
@@ -59,6 +60,29 @@ TEST_F(RemoteCompactionsTest, AWorkerCompacts) {
   OpenRemote();
   EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
   EXPECT_EQ(FilesAtLevel(0), 0u);
+}
+
+// A table that is no input is replaced, for the worker alone: the store has it
+// open already.
+TEST_F(RemoteCompactionsTest, AWorkerReadsItsInputsAlone) {
+  options_.disable_auto_compactions = true;
+  OpenRemote();
+  AddFile(200, 1000);
+  for (const auto& each : fs::directory_iterator(folder_ + "/orders")) {
+    if (each.path().extension() != ".sst") continue;
+    const std::string zeros = folder_ + "/zeros";
+    std::ofstream(zeros).close();
+    fs::resize_file(zeros, fs::file_size(each.path()));
+    fs::rename(zeros, each.path());
+  }
+  AddFile(200, 2000);
+  const ROCKSDB_NAMESPACE::Slice begin("key2");
+  const ROCKSDB_NAMESPACE::Slice end("key3");
+  const auto status = db_->CompactRange(CompactRangeOptions(), &begin, &end);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_GE(Figure("remote_compactions_total"), 1u);
+  EXPECT_EQ(FilesAtLevel(0), 1u);
+  ExpectAllThere();
 }
 
 TEST_F(RemoteCompactionsTest, WithoutAnAgentItIsLocal) {

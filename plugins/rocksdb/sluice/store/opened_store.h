@@ -112,8 +112,8 @@ class OpenedStore : public testing::Test {
   }
 
   // A file in L0 with `count` values of 1000 bytes.
-  void AddFile(int count) {
-    for (int i = 0; i < count; ++i) Put(i);
+  void AddFile(int count, int first = 0) {
+    for (int i = 0; i < count; ++i) Put(first + i);
     ASSERT_TRUE(db_->Flush(ROCKSDB_NAMESPACE::FlushOptions()).ok());
   }
   void Put(int key) {

@@ -1,5 +1,6 @@
 #include "sluice/worker/input_tables.h"
 
+#include "file/random_access_file_reader.h"
 #include "rocksdb/table_properties.h"
 #include "table/internal_iterator.h"
 #include "table/table_builder.h"
@@ -62,7 +63,8 @@ Status InputTables::NewTableReader(
     const ReadOptions& read_options, const TableReaderOptions& options,
     std::unique_ptr<RandomAccessFileReader>&& file, uint64_t file_size,
     std::unique_ptr<TableReader>* reader, bool prefetch) const {
-  if (numbers_.count(options.cur_file_num) > 0) {
+  const bool is_output = file->file_name().rfind(output_path_ + "/", 0) == 0;
+  if (is_output || numbers_.count(options.cur_file_num) > 0) {
     return target_->NewTableReader(read_options, options, std::move(file),
                                    file_size, reader, prefetch);
   }
@@ -76,7 +78,7 @@ TableBuilder* InputTables::NewTableBuilder(const TableBuilderOptions& options,
 }
 
 std::unique_ptr<TableFactory> InputTables::Clone() const {
-  return std::make_unique<InputTables>(target_, numbers_);
+  return std::make_unique<InputTables>(target_, numbers_, output_path_);
 }
 
 bool InputTables::IsDeleteRangeSupported() const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "rocksdb/table.h"
@@ -12,12 +13,15 @@ namespace sluice {
 
 // RocksDB opens every table of a database that it compacts for another
 // process: of thousands of small ones that costs more than the compaction.
-// With this factory the others are opened as tables that nobody can read.
+// With this factory the others are opened as tables that nobody can read. What
+// the compaction writes is verified by reading it.
 class InputTables : public ROCKSDB_NAMESPACE::TableFactory {
  public:
   InputTables(std::shared_ptr<ROCKSDB_NAMESPACE::TableFactory> target,
-              std::set<uint64_t> numbers)
-      : target_(std::move(target)), numbers_(std::move(numbers)) {}
+              std::set<uint64_t> numbers, std::string output_path)
+      : target_(std::move(target)),
+        numbers_(std::move(numbers)),
+        output_path_(std::move(output_path)) {}
 
   const char* Name() const override { return "SluiceInputTables"; }
   const ROCKSDB_NAMESPACE::Customizable* Inner() const override {
@@ -41,6 +45,7 @@ class InputTables : public ROCKSDB_NAMESPACE::TableFactory {
  private:
   const std::shared_ptr<ROCKSDB_NAMESPACE::TableFactory> target_;
   const std::set<uint64_t> numbers_;
+  const std::string output_path_;
 };
 
 }  // namespace sluice

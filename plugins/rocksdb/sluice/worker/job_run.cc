@@ -63,22 +63,21 @@ void CopyObjects(const DBOptions& database, const ColumnFamilyOptions& family,
 
 // A store with thousands of tables must not cost more to open than to compact:
 // tables that are no input of the job are not looked into.
-void OpenCheaply(const CompactionInput& input,
+void OpenCheaply(const CompactionInput& input, const std::string& output_path,
                  CompactionServiceOptionsOverride* options) {
   std::set<uint64_t> numbers;
   for (const std::string& file : input.files) {
     // Names are NUMBER.sst.
     numbers.insert(std::strtoull(file.c_str(), nullptr, 10));
   }
-  options->table_factory =
-      std::make_shared<InputTables>(options->table_factory, std::move(numbers));
+  options->table_factory = std::make_shared<InputTables>(
+      options->table_factory, std::move(numbers), output_path);
   options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
                           {"skip_stats_update_on_db_open", "true"},
                           {"track_and_verify_wals_in_manifest", "false"}};
 }
 
-Status LoadOverride(const std::string& database_path,
-                    const CompactionInput& input,
+Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
                     CompactionServiceOptionsOverride* options) {
   ConfigOptions how;
   // A newer patch version may know more options; what cannot be made here,
@@ -88,13 +87,13 @@ Status LoadOverride(const std::string& database_path,
   DBOptions database;
   std::vector<ColumnFamilyDescriptor> families;
   const Status status = LoadOptionsFromFile(
-      how, OptionsPath(database_path, input.options_file_number), &database,
+      how, OptionsPath(job.database_path, input.options_file_number), &database,
       &families);
   if (!status.ok()) return status;
   for (const auto& family : families) {
     if (family.name != input.family) continue;
     CopyObjects(database, family.options, options);
-    OpenCheaply(input, options);
+    OpenCheaply(input, job.output_path, options);
     return Status::OK();
   }
   return Status::InvalidArgument("no column family", input.family);
@@ -151,7 +150,7 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
     return JobFailure{"failed", "the input is not that of a compaction"};
   }
   CompactionServiceOptionsOverride made;
-  const Status loaded = LoadOverride(job_.database_path, input, &made);
+  const Status loaded = LoadOverride(job_, input, &made);
   if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
   if (!loaded.ok()) return JobFailure{"object", loaded.ToString()};
   const std::string missing = WhatIsMissing(job_, made);
