@@ -147,6 +147,7 @@ func (c *cluster) waitForPlacement() {
 		if err != nil {
 			return err
 		}
+		defer s.connection.Close()
 		placed := s.run(job)
 		if placed.Reason != "" {
 			return fmt.Errorf("%s: %s", placed.Reason, *placed.Detail)

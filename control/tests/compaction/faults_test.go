@@ -127,7 +127,10 @@ func TestFaults(t *testing.T) {
 			}
 			s, _, worker := c.begin("a", act)
 			fault.strike(c, s, worker.PID)
-			s.expect(fault.reason)
+			// An agent that was stopped for a while may also take the store for one that hangs.
+			if ended := s.wait(); ended.reason != fault.reason && ended.reason != "no-agent" {
+				t.Errorf("the job has ended with %+v, want %s", ended, fault.reason)
+			}
 			if fault.after != nil {
 				fault.after(c)
 			}

@@ -137,6 +137,8 @@ func (c *conversation) listen(output io.Reader) error {
 }
 
 func (c *conversation) take(line []byte) error {
+	// What it takes to read a line is not the worker's silence.
+	c.silent.Reset(silence)
 	said, err := message.ParseWorkerLine(line)
 	switch {
 	case err != nil && len(line) > base64.StdEncoding.EncodedLen(compaction.MaxBlobBytes):
@@ -147,7 +149,6 @@ func (c *conversation) take(line []byte) error {
 	if c.isDone || c.failure != nil || (said.Started != nil) == c.started && said.Failure == nil {
 		return compaction.Failuref(compaction.WorkerOutput, "the worker said %.100q out of turn", line)
 	}
-	c.silent.Reset(silence)
 	switch {
 	case said.Started != nil:
 		c.started = true
