@@ -9,16 +9,18 @@ type Kind string
 
 // The kinds of background tasks.
 const (
-	Compaction   Kind = "compaction"
-	Flush        Kind = "flush"
-	Checkpoint   Kind = "checkpoint"
-	LogPlacement Kind = "log-placement"
-	Cache        Kind = "cache"
+	Compaction    Kind = "compaction"
+	Flush         Kind = "flush"
+	Checkpoint    Kind = "checkpoint"
+	LogPlacement  Kind = "log-placement"
+	Cache         Kind = "cache"
+	Balancing     Kind = "balancing"
+	Normalization Kind = "normalization"
 )
 
 // Kinds lists every kind.
 func Kinds() []Kind {
-	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache}
+	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache, Balancing, Normalization}
 }
 
 // Variant is a sort of tasks of a kind that a start can ask for. A store has words of its own for them,

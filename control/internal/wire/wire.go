@@ -41,6 +41,8 @@ var (
 		sluicev1.Kind_KIND_CHECKPOINT:    store.Checkpoint,
 		sluicev1.Kind_KIND_LOG_PLACEMENT: store.LogPlacement,
 		sluicev1.Kind_KIND_CACHE:         store.Cache,
+		sluicev1.Kind_KIND_BALANCING:     store.Balancing,
+		sluicev1.Kind_KIND_NORMALIZATION: store.Normalization,
 	}
 	states = map[sluicev1.State]store.State{
 		sluicev1.State_STATE_QUEUED:   store.Queued,

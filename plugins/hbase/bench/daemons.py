@@ -107,11 +107,15 @@ class Daemon:
 
     def said(self, text: str) -> bool:
         """Whether its log has a text since its last start."""
+        return text in self.said_since_start()
+
+    def said_since_start(self) -> str:
+        """What its log has since its last start."""
         if not self.log.exists():
-            return False
+            return ""
         with self.log.open("rb") as log:
             log.seek(self._said_before)
-            return text.encode() in log.read()
+            return log.read().decode(errors="replace")
 
     def wait_for(self, text: str, timeout_seconds: float = 180) -> None:
         """Wait until its log has a text since its last start; RuntimeError when it has ended."""

@@ -11,12 +11,11 @@ which can only make stock look better than it is.
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from family_figures import Lookups, family_lookups, highest_hit_ratio
+from java_client import JavaClient
 from one_node import STORE, Layout, OneNode, one_node
 from plugin_socket import PluginSocket
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
@@ -25,7 +24,7 @@ from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure
 from tables import QUIET_SITE, cell_lines, load, major_compact
 
-CLIENT = Path(__file__).with_name("FamilyReads.java")
+CLIENT = "FamilyReads.java"
 TABLE, READ, SCANNED = "shelves", "read", "scanned"
 SCOPE = f"{TABLE}/{READ}"
 HEAP_BYTES = 1 << 30
@@ -54,34 +53,11 @@ def make_table(node: OneNode) -> None:
     major_compact(node, TABLE)
 
 
-class Reader:
-    """The process of the client; ended with the context at the latest."""
+class Reader(JavaClient):
+    """The client that reads."""
 
     def __init__(self, node: OneNode):
-        path = node.hbase("classpath").strip()
-        words = ["java", "-Dsluice.log.level=WARN", "-cp", path, str(CLIENT)]
-        words += [TABLE, READ, str(READ_ROWS), SCANNED]
-        self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
-
-    def ask(self, *request: object) -> int:
-        """Number of gets that a request has made."""
-        self._process.stdin.write(f"{' '.join(map(str, request))}\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError("the client has ended; its message is above")
-        return int(answer)
+        super().__init__(node, CLIENT, TABLE, READ, READ_ROWS, SCANNED)
 
 
 def lookups(

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from datanode_files import datanode_bytes
 from one_node import STORE, Layout, OneNode, one_node
 from ordered_compactions import OrderedCompactions
 from plugin_socket import PluginSocket
@@ -47,11 +48,6 @@ def make_tables(node: OneNode) -> None:
     node.hbase("snapshot", "create", SOURCE, "clones")
     for clone in (UNHELD, HELD):
         node.hbase("snapshot", "clone", "clones", clone)
-
-
-def datanode_bytes(folder: Path) -> int:
-    """Size of all blocks, finished or not."""
-    return sum(file.stat().st_size for file in folder.rglob("blk_*") if file.is_file())
 
 
 def settled_bytes(folder: Path) -> int:

@@ -63,6 +63,7 @@ class OneNode:
         """Take the programs from staged builds, unless their folders are given by store."""
         self.layout = layout
         self.folder = folder
+        self._given_prefixes = prefixes
         self.prefixes = prefixes or staged_prefixes(layout)
         names = site_files.port_names(layout)
         self.ports = dict(zip(names, free_ports(len(names)), strict=True))
@@ -72,6 +73,21 @@ class OneNode:
         (folder / "log").mkdir(parents=True)
         self._configure()
         self.daemons = {parts[0]: self._daemon(*parts) for parts in self._programs()}
+
+    def follow(self, layout: Layout) -> None:
+        """Have those that do not run start next as another layout says, on the same data and ports.
+
+        ValueError when that layout has other daemons.
+        """
+        if site_files.port_names(layout) != site_files.port_names(self.layout):
+            raise ValueError("a node keeps its daemons: make another node for that layout")
+        self.layout = layout
+        self.prefixes = self._given_prefixes or staged_prefixes(layout)
+        self._environment = self._environment_of_all()
+        self._configure()
+        for parts in self._programs():
+            if not self.daemons[parts[0]].running:
+                self.daemons[parts[0]] = self._daemon(*parts)
 
     @property
     def quorum(self) -> str:

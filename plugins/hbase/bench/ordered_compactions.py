@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from plugin_socket import PluginSocket, tasks_in
+from plugin_socket import REFUSED, PluginSocket, RpcError, tasks_in
 from sluice_evaluation.bench.waiting import wait_until
 from traces import Progress, Trace
 
@@ -43,12 +43,21 @@ class OrderedCompactions:
     def start(self, bytes_per_second: float) -> None:
         """Start them at a rate, and wait until all run."""
         self.set_rate(bytes_per_second)
-        self._plugin.start(KIND, self._scope)
         wait_until(self._all_run, f"{self._families} compactions of '{self._scope}'")
 
     def _all_run(self) -> bool:
         tasks = self.tasks()
+        if len(tasks) < self._families:
+            self._ask()
         return len(tasks) == self._families and all(task["bytes_done"] > 0 for task in tasks)
+
+    def _ask(self) -> None:
+        """Start those that can be: one that has ended keeps its files until its output is in."""
+        try:
+            self._plugin.start(KIND, self._scope)
+        except RpcError as error:
+            if error.code != REFUSED:
+                raise
 
     def finish(self) -> None:
         """Let them end at full speed."""

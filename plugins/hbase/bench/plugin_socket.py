@@ -11,6 +11,8 @@ MAXIMUM_LINE_BYTES = 1 << 20
 ANSWER_TIMEOUT_SECONDS = 30
 OWNER = "bench"
 PROTOCOL_VERSION = {"major": 1, "minor": 0}
+# The store's limits forbid it now, or there is nothing to start.
+REFUSED = -32003
 
 
 class RpcError(Exception):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from control_plane import ControlPlane
+from hbase_commands import CommandError, HBaseCommands
 from linked_list import TABLE, DamageError, LinkedList
 from one_node import Layout, OneNode
-from plugin_socket import RpcError
 from sluice_evaluation.bench.waiting import wait_until
-from store_view import WAIT_SECONDS, StoreView
+from store_view import LEASE_SECONDS, WAIT_SECONDS, StoreView
 
 LAYOUT = Layout(
     region_servers=2,
@@ -23,6 +21,7 @@ LAYOUT = Layout(
         # Regions that were split or merged can be so again in the next round.
         "hbase.catalogjanitor.interval": "5000",
         "hbase.hfile.compaction.discharger.interval": "5000",
+        "sluice.max.time.to.live.seconds": LEASE_SECONDS,
     },
     hdfs_site={
         # Clients wait for a NameNode that comes back, and for the end of its safe mode.
@@ -31,14 +30,14 @@ LAYOUT = Layout(
     },
 )
 FILES_BEAN = "Hadoop:service=NameNode,name=FSNamesystem"
-REFUSED = -32003
 
 
 class ClusterUnderTest:
     """Everything that a fault needs; orders and questions go to the store's own plug-ins."""
 
-    def __init__(self, node: OneNode, control_program: Callable[[], Path]):
+    def __init__(self, node: OneNode, commands: HBaseCommands, control_program: Callable[[], Path]):
         self.node = node
+        self.commands = commands
         self.list = LinkedList(node)
         self.store = StoreView(node)
         self._control_program = control_program
@@ -46,8 +45,8 @@ class ClusterUnderTest:
 
     def prepare(self) -> None:
         """Make the table. Regions stay where faults put them."""
-        self.node.hbase("balancer", "off")
-        self.list.create()
+        self.commands.run("balancer", "off")
+        self.list.create(self.commands)
 
     def control_plane(self) -> ControlPlane:
         """A new agent and controller, not started."""
@@ -59,29 +58,34 @@ class ClusterUnderTest:
 
     def server_with_files(self) -> str:
         """A region server that has something of the table to compact."""
-        self.node.hbase("flush", TABLE)
-        wait_until(self.store.hosting, "a region server with regions of the table")
-        return self.store.hosting()[0]
+        wait_until(
+            self.store.hosting,
+            "a region server with regions of the table",
+            timeout_seconds=WAIT_SECONDS,
+        )
+        server = self.store.hosting()[0]
+        self.store.flush(server)
+        return server
 
     def hold(self) -> tuple[str, dict]:
         """Hold a compaction; returns its server and its task."""
         server = self.server_with_files()
         self.store.set(server, "hold")
-        self.store.start(server)
+        self.store.start_when_possible(server)
         return server, self.store.wait_for_task(server, "held")
 
     def defer(self) -> tuple[str, dict]:
         """Put a compaction off, which no order has started; returns its server and its task."""
         server = self.server_with_files()
         self.store.set(server, "defer_until_debt_bytes", 1e15)
-        self.node.hbase("compact", TABLE, "--major")
+        self.commands.run("compact", TABLE, "--major")
         return server, self.store.wait_for_task(server, "deferred")
 
     def throttle(self) -> tuple[str, dict]:
         """Slow a compaction down; returns its server and its task once it has had to wait."""
         server = self.server_with_files()
         self.store.set(server, "rate_bytes_per_second", 100_000)
-        self.store.start(server)
+        self.store.start_when_possible(server)
         task = self.store.wait_for_task(
             server, "running", lambda task: task["throttled_seconds"] > 0
         )
@@ -89,7 +93,7 @@ class ClusterUnderTest:
 
     def regions(self) -> list[dict]:
         """Regions of the table in the order of their keys."""
-        rows = self.node.hbase_json("regions", "--table", TABLE)
+        rows = self.commands.json("regions", "--table", TABLE)
         return sorted(rows, key=lambda row: binary(row["first_row"]))
 
     def order_of_regions(self, *words: str) -> None:
@@ -101,9 +105,9 @@ class ClusterUnderTest:
 
         def taken() -> bool:
             try:
-                self.node.hbase(*words)
-            except subprocess.CalledProcessError as error:
-                problem[0] = "".join(error.__notes__)
+                self.commands.run(*words)
+            except CommandError as error:
+                problem[0] = str(error)
                 return False
             return True
 
@@ -128,12 +132,12 @@ class ClusterUnderTest:
         ended = [daemon for daemon in self.node.daemons.values() if not daemon.running]
         for daemon in ended:
             daemon.start()
-        return not ended and self._serves() and all(map(self.store.answers, self.store.servers))
+        return not ended and all(map(self.store.answers, self.store.servers)) and self._serves()
 
     def _serves(self) -> bool:
         try:
-            status = self.node.hbase_json("status")
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, json.JSONDecodeError):
+            status = self.commands.json("status")
+        except CommandError:
             return False
         live = len(status["live_servers"])
         return live == len(self.store.servers) and not status["regions_in_transition"]
@@ -152,30 +156,23 @@ class ClusterUnderTest:
 
     def compact_all(self) -> None:
         """Have every region compacted to one file: nothing is held up any more."""
-        self.node.hbase("flush", TABLE)
-        wait_until(
-            self._compacted,
-            "one file for each region",
-            interval_seconds=0.5,
-            timeout_seconds=WAIT_SECONDS,
-        )
+        for done, what in (
+            (self._flushed, "nothing in memory"),
+            (self._compacted, "one file for each region"),
+        ):
+            wait_until(done, what, interval_seconds=0.5, timeout_seconds=WAIT_SECONDS)
+
+    def _flushed(self) -> bool:
+        return not any(map(self.store.flush, self.store.servers))
 
     def _compacted(self) -> bool:
         for server in self.store.hosting():
             if self.store.tasks(server):
                 return False
             if self.store.files_to_merge(server):
-                self._start_again(server)
+                self.store.start(server)
                 return False
         return True
-
-    def _start_again(self, server: str) -> None:
-        try:
-            self.store.start(server)
-        except RpcError as error:
-            # Its limit on files is over as soon as its own compactions have caught up.
-            if error.code != REFUSED:
-                raise
 
     def require_sound_files(self) -> None:
         """DamageError unless HDFS finds every block of HBase's files, in all its replicas."""

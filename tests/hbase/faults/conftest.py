@@ -10,6 +10,7 @@ from pathlib import Path
 import control_plane
 import pytest
 from cluster_under_test import LAYOUT, ClusterUnderTest
+from hbase_commands import HBaseCommands
 from linked_list import class_path
 from one_node import one_node
 
@@ -44,9 +45,10 @@ def control_program(tmp_path_factory) -> Callable[[], Path]:
 def cluster(control_program) -> Iterator[ClusterUnderTest]:
     """Two region servers with the plug-in over two DataNodes, and the first rows of the list."""
     class_path()
-    with one_node(LAYOUT) as node:
-        made = ClusterUnderTest(node, control_program)
+    with one_node(LAYOUT) as node, HBaseCommands(node) as commands:
+        made = ClusterUnderTest(node, commands, control_program)
         made.prepare()
         with made.list.writing(FIRST_ROWS):
             pass
+        made.compact_all()
         yield made

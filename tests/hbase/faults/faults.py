@@ -12,6 +12,7 @@ from control_plane import POLICY_OWNER, ControlPlane
 from daemons import Daemon
 from linked_list import Writing
 from sluice_evaluation.bench.waiting import wait_until
+from store_view import WAIT_SECONDS
 
 Fault = Callable[[ClusterUnderTest, Writing], None]
 Hold = Callable[[], tuple[str, dict]]
@@ -45,7 +46,7 @@ def killed_while_throttled(cluster: ClusterUnderTest, _: Writing) -> None:
 def stopped_while_holding(cluster: ClusterUnderTest, _: Writing) -> None:
     server, _ = cluster.hold()
     # A TimeoutError when it waits for the end of the lease.
-    cluster.node.daemons[server].stop()
+    cluster.node.daemons[server].stop(WAIT_SECONDS)
     cluster.mend()
     assert not cluster.store.leases(server)
 
@@ -71,7 +72,7 @@ def region_closed(cluster: ClusterUnderTest, _: Writing) -> None:
         return ["unassign", region]
 
     _change_region(cluster, close)
-    cluster.node.hbase("assign", *closed)
+    cluster.commands.run("assign", *closed)
     cluster.mend()
 
 
@@ -124,9 +125,11 @@ def _kill_part_of_control_plane(
 def _held_by_policy(cluster: ClusterUnderTest) -> tuple[str, dict]:
     server = cluster.server_with_files()
     wait_until(
-        lambda: cluster.store.leases(server, POLICY_OWNER), f"a lease of {POLICY_OWNER} on {server}"
+        lambda: cluster.store.leases(server, POLICY_OWNER),
+        f"a lease of {POLICY_OWNER} on {server}",
+        timeout_seconds=WAIT_SECONDS,
     )
-    cluster.store.start(server)
+    cluster.store.start_when_possible(server)
     return server, cluster.store.wait_for_task(server, "held")
 
 

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from hbase_commands import HBaseCommands
 from one_node import OneNode
 from sluice_evaluation.bench.waiting import wait_until
 
@@ -104,10 +105,11 @@ class LinkedList:
         self._lines: list[str] = []
         self._started_chains = 0
 
-    def create(self) -> None:
+    @staticmethod
+    def create(commands: HBaseCommands) -> None:
         """Make the table."""
         words = ["create", TABLE, "--family", FAMILY, "--splits", SPLITS]
-        self._node.hbase(*words, "--set", TABLE_ATTRIBUTES)
+        commands.run(*words, "--set", TABLE_ATTRIBUTES)
 
     @property
     def rows(self) -> int:

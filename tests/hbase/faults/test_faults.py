@@ -10,6 +10,7 @@ import os
 import pytest
 from cluster_under_test import binary
 from faults import FAULTS, SOME_ROWS
+from hbase_commands import CommandError
 from linked_list import TABLE, DamageError
 from store_view import was_renewed
 
@@ -27,13 +28,19 @@ ROWS_PER_SECOND = 1500
     ids=["lost", "damaged"],
 )
 def test_a_row_that_is_not_as_it_was_is_found(hurt, damage, cluster):
-    cells = cluster.node.hbase("scan", TABLE, "--limit", "1")
+    cells = cluster.commands.run("scan", TABLE, "--limit", "1")
     row = cells.split("\t")[0]
-    cluster.node.hbase(hurt[0], TABLE, row, *hurt[1:])
+    cluster.commands.run(hurt[0], TABLE, row, *hurt[1:])
     with pytest.raises(DamageError, match=damage):
         cluster.list.verify()
     cluster.node.hbase("put", TABLE, "--stdin", input=cells)
     cluster.list.verify()
+
+
+def test_a_command_that_fails_says_why(cluster):
+    with pytest.raises(CommandError, match="nowhere"):
+        cluster.commands.run("describe", "nowhere")
+    assert TABLE in cluster.commands.run("tables")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +53,7 @@ def test_keys_are_read(text, key):
 
 @pytest.mark.parametrize(
     ("seconds_left", "renewed"),
-    [([4, 3, 2], False), ([4, 5, 4.9], False), ([4, 3, 5], True), ([4, 3, 3], False), ([4], False)],
+    [([4, 3, 2, 1], False), ([4, 5, 4, 3, 5, 4], False), ([4, 5] * 5, True), ([4], False)],
 )
 def test_a_renewal_is_found(seconds_left, renewed):
     assert was_renewed(seconds_left) is renewed

@@ -18,6 +18,7 @@ ONE, THREE = "local-hbase", "local-hbase-three"
 CHANGED = {
     "hbase_settings": {
         "hbase.coprocessor.regionserver.classes": "org.example.Mine",
+        "hbase.coprocessor.master.classes": "org.example.Own, org.example.Other",
         "hbase.regionserver.throughput.controller": "org.example.Pace",
         "hbase.example": "a < b & c",
     },
@@ -171,6 +172,15 @@ def test_the_plug_in_is_loaded_by_the_patched_build(written):
     assert site["hbase.coprocessor.regionserver.classes"].startswith("dev.sluice.hbase.")
 
 
+def test_masters_alone_load_their_part_of_it(written):
+    loaded = {
+        host
+        for host, files in written(THREE).items()
+        if "hbase.coprocessor.master.classes" in files["hbase-site.xml"]
+    }
+    assert loaded == {"hb1", "hb2"}
+
+
 def test_the_stock_build_knows_nothing_of_it(written):
     [files] = written(ONE, hbase_variant="stock").values()
     assert "sluice" not in " ".join(
@@ -183,6 +193,8 @@ def test_settings_of_the_user_go_before_and_coprocessors_are_added(written):
     site = files["hbase-site.xml"]
     added = "dev.sluice.hbase.regionserver.SocketCoprocessor,org.example.Mine"
     assert site["hbase.coprocessor.regionserver.classes"] == added
+    of_masters = "dev.sluice.hbase.master.MasterSocketCoprocessor,org.example.Own,org.example.Other"
+    assert site["hbase.coprocessor.master.classes"] == of_masters
     assert site["hbase.regionserver.throughput.controller"] == "org.example.Pace"
     assert site["hbase.example"] == "a < b & c"
 

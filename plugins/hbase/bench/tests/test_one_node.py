@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from daemons import LOOPBACK, free_ports
+from daemons import LOOPBACK, Daemon, free_ports
 from one_node import Layout, OneNode
 
 BEANS = {"known": [{"name": "known", "value": 7}], "unknown": []}
@@ -68,3 +68,26 @@ def test_a_proxy_of_the_environment_is_not_asked(node_with_page, monkeypatch):
     # What an earlier test has used knows the environment of that time.
     monkeypatch.setattr(urllib.request, "_opener", None)
     assert node_with_page.jmx("namenode", "known")["value"] == 7
+
+
+def test_another_layout_is_followed_by_what_does_not_run(node):
+    layout = Layout(plugin=False, region_servers=2, datanodes=2, bounded_read_ahead=False)
+    namenode = Daemon("namenode", ["sleep", "60"], {}, node.folder / "log/namenode.log")
+    node.daemons["namenode"] = namenode
+    before, ports = dict(node.daemons), dict(node.ports)
+    namenode.start()
+    try:
+        node.follow(layout)
+    finally:
+        namenode.kill()
+    assert node.ports == ports
+    assert node.daemons["namenode"] is namenode
+    assert node.daemons["regionserver"] is not before["regionserver"]
+    site = (node.folder / "conf/regionserver/hbase-site.xml").read_text()
+    assert "dev.sluice" not in site
+    assert "send.buffer" not in (node.folder / "conf/datanode/hdfs-site.xml").read_text()
+
+
+def test_a_layout_of_other_daemons_is_refused(node):
+    with pytest.raises(ValueError, match="make another node"):
+        node.follow(Layout(region_servers=1, datanodes=2))

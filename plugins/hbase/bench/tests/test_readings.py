@@ -3,9 +3,11 @@
 import json
 import os
 import socket
+import tarfile
 from collections import Counter
 
 import pytest
+import ycsb_load
 from dead_client import STATES, in_force, last_time
 from family_figures import Lookups, family_lookups, figure_name, highest_hit_ratio
 from held_compaction import differing_cells
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from process_figures import established_inodes, is_connected, processor_seconds
 from tables import cell_lines, kept_lines, row
-from ycsb_load import operations_done
+from ycsb_load import operations_done, unpacked_bundle
 
 
 def test_names_of_figures_are_those_of_the_plug_in():
@@ -113,3 +115,17 @@ def test_each_state_is_seen_by_itself():
     assert all(is_over(after) for is_over in STATES.values())
     for part in ("leases", "figures"):
         assert not in_force({**before, part: after[part]})
+
+
+def test_the_bundle_is_unpacked_and_gone_afterwards(tmp_path, monkeypatch):
+    monkeypatch.setattr(ycsb_load, "BUNDLES", tmp_path)
+    with pytest.raises(SystemExit, match="make ycsb"), unpacked_bundle():
+        pass
+    (tmp_path / "sluice-ycsb-1/bin").mkdir(parents=True)
+    (tmp_path / "sluice-ycsb-1/bin/sluice-ycsb").write_text("program")
+    archive = tmp_path / "sluice-ycsb-1.tar.gz"
+    with tarfile.open(archive, "w:gz") as opened:
+        opened.add(tmp_path / "sluice-ycsb-1", "sluice-ycsb-1")
+    with unpacked_bundle() as bundle:
+        assert (bundle / "bin/sluice-ycsb").read_text() == "program"
+    assert not bundle.exists()

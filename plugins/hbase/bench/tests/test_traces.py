@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from traces import (
     Progress,
@@ -27,7 +27,6 @@ def staircase(seconds: float, done_at, phase: float = 0) -> Trace:
     return trace
 
 
-@settings(deadline=None)
 @given(
     effect=st.floats(0, 0.45),
     rates=st.sampled_from([(4e6, 16e6), (16e6, 4e6)]),
@@ -53,7 +52,6 @@ def test_a_rate_that_stays_has_no_effect():
         seconds_to_effect(Trace([0.0], [0]), 1e6, 1e6)
 
 
-@settings(deadline=None)
 @given(rate=st.floats(4e6, 4e7), phase=st.floats(0, 1))
 def test_a_kept_rate_is_seen_through_the_steps(rate, phase):
     trace = staircase(2, lambda now: rate * now, phase)

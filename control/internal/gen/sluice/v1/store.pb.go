@@ -38,6 +38,10 @@ const (
 	Kind_KIND_LOG_PLACEMENT Kind = 4
 	// KIND_CACHE reserves memory for tables.
 	Kind_KIND_CACHE Kind = 5
+	// KIND_BALANCING moves parts of tables between servers, so that all have as much to do. Since 1.4.
+	Kind_KIND_BALANCING Kind = 6
+	// KIND_NORMALIZATION splits and merges parts of tables, so that all are of a size. Since 1.4.
+	Kind_KIND_NORMALIZATION Kind = 7
 )
 
 // Enum value maps for Kind.
@@ -49,6 +53,8 @@ var (
 		3: "KIND_CHECKPOINT",
 		4: "KIND_LOG_PLACEMENT",
 		5: "KIND_CACHE",
+		6: "KIND_BALANCING",
+		7: "KIND_NORMALIZATION",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":   0,
@@ -57,6 +63,8 @@ var (
 		"KIND_CHECKPOINT":    3,
 		"KIND_LOG_PLACEMENT": 4,
 		"KIND_CACHE":         5,
+		"KIND_BALANCING":     6,
+		"KIND_NORMALIZATION": 7,
 	}
 )
 
@@ -1094,7 +1102,7 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\aproblem\x18\b \x01(\tR\aproblem\x1a:\n" +
 	"\fFiguresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01*~\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01*\xaa\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fKIND_COMPACTION\x10\x01\x12\x0e\n" +
@@ -1103,7 +1111,9 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\x0fKIND_CHECKPOINT\x10\x03\x12\x16\n" +
 	"\x12KIND_LOG_PLACEMENT\x10\x04\x12\x0e\n" +
 	"\n" +
-	"KIND_CACHE\x10\x05*\x89\x01\n" +
+	"KIND_CACHE\x10\x05\x12\x12\n" +
+	"\x0eKIND_BALANCING\x10\x06\x12\x16\n" +
+	"\x12KIND_NORMALIZATION\x10\a*\x89\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTATE_QUEUED\x10\x01\x12\x12\n" +

@@ -5,8 +5,9 @@ import dev.sluice.hbase.compaction.CountingCompactor;
 import dev.sluice.hbase.compaction.LeasedCompactionController;
 import dev.sluice.hbase.flush.LeasedFlushController;
 import dev.sluice.hbase.latency.TimingSchedulerFactory;
+import dev.sluice.hbase.master.MasterSocketCoprocessor;
+import dev.sluice.hbase.plugin.PluginSocket;
 import dev.sluice.hbase.protocol.ProtocolClient;
-import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.SocketCoprocessor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -59,6 +60,7 @@ public final class PluginCluster implements AutoCloseable {
   /** Of them one is for large compactions, and takes small ones where there are no large ones. */
   public static final int COMPACTION_THREADS = 4;
 
+  private static final int CHORE_PERIOD_MILLIS = 3_600_000;
   private static final long DEADLINE_MILLIS = 90_000;
   private static final long POLL_MILLIS = 20;
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
@@ -67,8 +69,13 @@ public final class PluginCluster implements AutoCloseable {
   private final Path socketDirectory;
   private final Random random = new Random(1);
 
-  /** Starts it; called by JUnit. */
+  /** Starts it with one region server; called by JUnit. */
   public PluginCluster() throws Exception {
+    this(1);
+  }
+
+  /** Starts it; the first region server is the one that serves the socket. */
+  public PluginCluster(int regionServers) throws Exception {
     socketDirectory = Files.createTempDirectory("sluice");
     Configuration conf = utility.getConfiguration();
     conf.setBoolean("hbase.table.sanity.checks", false);
@@ -84,13 +91,20 @@ public final class PluginCluster implements AutoCloseable {
     if (isPatched()) {
       conf.set("hfile.block.cache.policy", FamilyBlockCache.class.getName());
     }
-    conf.set(RegionServerPlugin.SOCKET_DIRECTORY_KEY, socketDirectory.toString());
+    conf.set("hbase.coprocessor.master.classes", MasterSocketCoprocessor.class.getName());
+    // Tests run the master's chores when they need them.
+    conf.setInt("hbase.balancer.period", CHORE_PERIOD_MILLIS);
+    conf.setInt("hbase.normalizer.period", CHORE_PERIOD_MILLIS);
+    // Else the normalizer leaves regions alone that are young or empty.
+    conf.setInt("hbase.normalizer.merge.min_region_age.days", 0);
+    conf.setInt("hbase.normalizer.merge.min_region_size.mb", 0);
+    conf.set(PluginSocket.DIRECTORY_KEY, socketDirectory.toString());
     conf.setInt("hbase.hstore.blockingStoreFiles", BLOCKING_FILES);
     conf.setLong("hbase.hregion.majorcompaction", 0);
     // Else the policy takes all files that are smaller than a flush.
     conf.setLong("hbase.hstore.compaction.min.size", 1);
     conf.setInt("hbase.regionserver.thread.compaction.small", COMPACTION_THREADS - 1);
-    utility.startMiniCluster(1);
+    utility.startMiniCluster(regionServers);
   }
 
   /** Whether the block cache can be asked by family, which takes a patched hbase-server. */
@@ -114,6 +128,14 @@ public final class PluginCluster implements AutoCloseable {
 
   public Path socketPath() {
     return socketDirectory.resolve("hbase").resolve("regionserver.sock");
+  }
+
+  public Path masterSocketPath() {
+    return socketDirectory.resolve("hbase").resolve("master.sock");
+  }
+
+  public ProtocolClient masterClient() throws IOException {
+    return new ProtocolClient(masterSocketPath());
   }
 
   public ProtocolClient client() throws IOException {

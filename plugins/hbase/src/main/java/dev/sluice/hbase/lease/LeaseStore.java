@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * The leases of a region server, in memory alone. Whether one has ended is decided whenever it is
- * read, by a monotonic clock, so that no thread has to run for it to end. Readers take no lock.
+ * The leases of a server, in memory alone. Whether one has ended is decided whenever it is read, by
+ * a monotonic clock, so that no thread has to run for it to end. Readers take no lock.
  */
 public final class LeaseStore {
   private static final double NANOS_PER_SECOND = 1e9;

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A part of a region server: all of it, a table, or a family of a table.
+ * A part of a server: all of it, a table, or a family of a table.
  *
  * @param table name as in {@code TableName.getNameAsString()}; empty for all of the server
  * @param family empty for all of the table

@@ -190,7 +190,8 @@ public final class Orders {
     }
     throw Refusal.notFound(
         "there is no \"" + text + "\" on this server",
-        "Scopes are TABLE, TABLE/FAMILY and \"\"; the table must have a region here.");
+        "Scopes are TABLE, TABLE/FAMILY and \"\"; a region server knows those that it has regions"
+            + " of.");
   }
 
   private static Map<String, Object> toJson(Lease lease, double secondsLeft) {

@@ -51,7 +51,7 @@ public final class ProtocolServer implements AutoCloseable {
         startThread("sluice-connection", () -> serve(connection));
       } catch (IOException e) {
         if (!closed) {
-          LOG.error("no more orders are taken: restart the region server to have them again", e);
+          LOG.error("no more orders are taken: restart the server to have them again", e);
           close();
         }
       }

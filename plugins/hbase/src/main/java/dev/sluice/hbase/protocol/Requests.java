@@ -42,7 +42,7 @@ final class Requests {
           new Refusal(
               Refusal.Code.INTERNAL,
               "the plug-in has failed: " + failure,
-              "The log of the region server says where."));
+              "The log of the server says where."));
     }
   }
 

@@ -73,7 +73,9 @@ final class Caches {
     return cache.parts().stream().map(CachePart::getMaxSize).toList();
   }
 
+  /** Evicts what is due. No thread evicts any more afterwards, so that figures can be compared. */
   static void finishEviction(FamilyBlockCache cache) {
+    cache.parts().forEach(LruEviction::makeSynchronous);
     cache.parts().forEach(LruEviction::finish);
   }
 

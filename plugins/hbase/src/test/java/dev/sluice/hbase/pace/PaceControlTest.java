@@ -208,7 +208,9 @@ class PaceControlTest {
     set(TABLE, rate(table * 1e6), 1000);
     set(Scope.SERVER, rate(server * 1e6), 1000);
     double least = Math.min(family, Math.min(table, server)) * 1e6;
-    assertEquals(least, work(5, operation("x", FAMILY))[0], 0.03 * least);
+    // What the try before left over may be made up for; the last chunk may reach past the end.
+    double lastChunk = CHUNK / 5.0;
+    assertEquals(least, work(5, operation("x", FAMILY))[0], 0.03 * least + lastChunk);
   }
 
   @Test

@@ -41,6 +41,50 @@ class TokenBucketTest {
     assertEquals(1 - TokenBucket.CATCH_UP_SECONDS, bucket.waitNanos() / 1e9, 1e-6);
   }
 
+  /** Runs steps of 64 KiB until a time, and stands still for so long once in each second. */
+  private static double takenBytes(TokenBucket bucket, double rate, long end, long stallNanos) {
+    double taken = 0;
+    long nextStall = 0;
+    for (long now = 0; now < end; now += bucket.waitNanos()) {
+      if (now >= nextStall) {
+        now += stallNanos;
+        nextStall = (now / SECOND + 1) * SECOND;
+      }
+      bucket.advance(rate, now);
+      bucket.take(64 << 10);
+      taken += 64 << 10;
+    }
+    return taken;
+  }
+
+  @Property
+  void stallsOfABusyMachineAreMadeUpFor(
+      @ForAll @DoubleRange(min = 4e6, max = 1e8) double rate,
+      @ForAll @IntRange(max = 140_000_000) int stallNanos) {
+    double taken = takenBytes(new TokenBucket(rate, 0), rate, 5 * SECOND, stallNanos);
+    assertEquals(1, taken / (5 * rate), 0.03);
+  }
+
+  @Test
+  void whatFollowsAStallIsHardlyFasterThanTheRate() {
+    double rate = 10e6;
+    TokenBucket bucket = new TokenBucket(rate, 0);
+    long stallNanos = 10 * SECOND;
+    double tenth = takenBytes(bucket, rate, stallNanos + SECOND / 10, stallNanos);
+    double atOnce = rate * TokenBucket.CATCH_UP_SECONDS;
+    assertEquals(atOnce + rate / 10 * (1 + TokenBucket.LATER_SHARE), tenth, 2 * (64 << 10));
+  }
+
+  @Test
+  void whatWasMissedAtAnotherRateIsNotMadeUpFor() {
+    TokenBucket bucket = new TokenBucket(1000, 0);
+    bucket.advance(1000, 100 * SECOND);
+    bucket.advance(10, 100 * SECOND);
+    bucket.take(10);
+    bucket.advance(10, 100 * SECOND + SECOND / 2);
+    assertEquals(0.5 - TokenBucket.CATCH_UP_SECONDS, bucket.waitNanos() / 1e9, 1e-6);
+  }
+
   @Test
   void aTinyRateDoesNotOverflow() {
     TokenBucket bucket = new TokenBucket(Double.MIN_NORMAL, 0);
@@ -63,7 +107,8 @@ class TokenBucketTest {
       // Whoever waits comes back a little late.
       now += bucket.waitNanos() + delayNanos;
     }
-    double allowed = rate * (now / 1e9 + TokenBucket.CATCH_UP_SECONDS);
+    double most = TokenBucket.CATCH_UP_SECONDS + TokenBucket.LATER_SECONDS;
+    double allowed = rate * (now / 1e9 + most);
     assertTrue(taken <= allowed * (1 + 1e-6) + 1, taken + " of " + allowed);
   }
 

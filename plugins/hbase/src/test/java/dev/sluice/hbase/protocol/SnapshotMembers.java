@@ -27,6 +27,10 @@ public final class SnapshotMembers {
     return (Map<?, ?>) members.get("figures");
   }
 
+  public List<?> tasks() {
+    return (List<?>) members.get("tasks");
+  }
+
   public List<?> latencies() {
     return (List<?>) members.get("latencies");
   }

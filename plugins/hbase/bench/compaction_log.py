@@ -1,0 +1,32 @@
+"""When compactions ran, as the region server's own log says: the same for stock and patched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+LINE = re.compile(
+    r"^(?P<time>\S+) .* regionserver\.HStore: (?P<what>Starting|Completed major) compaction of ",
+    re.MULTILINE,
+)
+TIME = "%Y-%m-%dT%H:%M:%S,%f"
+
+
+@dataclass(frozen=True)
+class Compactions:
+    """Begin of the first and end of the last one, in seconds since 1970, and how many ended."""
+
+    first_begin: float
+    last_end: float
+    ended: int
+
+
+def compactions_in(log: str) -> Compactions | None:
+    """Major compactions of which a log tells; None when none has begun."""
+    begins, ends = [], []
+    for line in LINE.finditer(log):
+        # Logs have the time of this machine, without a zone.
+        seconds = datetime.strptime(line["time"], TIME).timestamp()
+        (begins if line["what"] == "Starting" else ends).append(seconds)
+    return Compactions(min(begins), max(ends, default=0.0), len(ends)) if begins else None
