@@ -4,7 +4,7 @@ import filecmp
 import subprocess
 from pathlib import Path
 
-from conftest import Staged
+from rocksdb_stage import Staged
 
 # Bits of abidiff's exit status.
 ABIDIFF_FAILED = 1 | 2

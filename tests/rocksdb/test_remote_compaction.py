@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from agents import STORE_NODE, WORKER_NODE, Agent, Authority, build_program, wait_for
-from conftest import Staged
+from rocksdb_stage import Staged
 
 PROGRAM = Path(__file__).with_name("OverwriteAndScan.java")
 DONE = 'sluice_compaction_client_jobs_total{result="done"}'

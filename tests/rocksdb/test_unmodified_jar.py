@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Staged
+from rocksdb_stage import Staged
 
 PROGRAM = Path(__file__).with_name("WriteAndCompact.java")
 OVERRIDE = "ROCKSDB_DB_OPTIONS_OVERRIDE"
