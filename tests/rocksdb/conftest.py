@@ -1,5 +1,7 @@
 """Staged trees of RocksDB, and the jar as its publisher made it."""
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,13 @@ def patched() -> Staged:
 @pytest.fixture(scope="session")
 def stock() -> Staged:
     return staged("stock")
+
+
+@pytest.fixture
+def sockets() -> Iterator[Path]:
+    """Folder for sockets, whose paths are short."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")
