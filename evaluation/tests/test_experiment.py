@@ -141,3 +141,14 @@ def test_an_even_load_must_be_declared(tmp_path):
     del document["profiles"]["small"]["load"]["even"]
     with pytest.raises(EvaluationError, match="a level has even_load"):
         load(write(tmp_path, document))
+
+
+def test_a_load_warms_up_within_the_warm_up_phase(tmp_path):
+    document = yaml.safe_load((EXPERIMENTS / "postgres-slo.yml").read_text())
+    small = document["profiles"]["small"]
+    longest = small["phases"]["warm_up_seconds"]
+    small["load"]["warm_up"] = {"duration_seconds": longest, "target_operations_per_second": 10}
+    load(write(tmp_path, document))
+    small["load"]["warm_up"]["duration_seconds"] = longest + 1
+    with pytest.raises(EvaluationError, match="longer than warm_up_seconds"):
+        load(write(tmp_path, document))

@@ -5,7 +5,7 @@ from sluice_evaluation import assemble, records
 from sluice_evaluation.histograms import Interval, from_values
 from sluice_evaluation.plan import make_plan
 from sluice_evaluation.window_metrics import latency_by_window
-from synthetic import write_raw
+from synthetic import EPOCH, hash_of, write_raw
 
 ORIGIN = 1_795_205_416.0
 NORMAL = {"start_seconds": 2.0, "end_seconds": 18.0}
@@ -97,8 +97,10 @@ def read_modify_write(experiments, tmp_path):
 
 
 def test_a_run_plans_its_compaction_for_the_begin_of_the_normal_phase(read_modify_write):
-    (order,) = read_modify_write.plan["orders"]
-    assert order["statement"] == "start-major-compact"
+    rehearsal, order = read_modify_write.plan["orders"]
+    assert rehearsal["statement"] == "start-major-compact first-half"
+    assert rehearsal["at_seconds"] < order["at_seconds"]
+    assert order["statement"] == "start-major-compact second-half"
     assert order["at_seconds"] == read_modify_write.plan["phases"][1]["start_seconds"] > 0
 
 
@@ -120,3 +122,40 @@ def test_operations_of_several_clients_are_added_up(read_modify_write):
     document["summaries"].append(reads | {"client": "again"})
     found = read_modify_write.value("read_latency_mean_seconds", "measured")
     assert found == pytest.approx(reads["summary"]["mean_seconds"], rel=1e-6)
+
+
+def compaction_lines(origin, start_seconds, end_seconds):
+    """The region server's log of a major compaction."""
+    store = f"hdfs://hb1:8020/hbase/data/default/usertable/{'a' * 32}"
+    messages = {
+        start_seconds: f"Starting compaction of [{store}/f/1, {store}/f/2] into "
+        f"tmpdir={store}/.tmp, totalSize=1.5 M",
+        end_seconds: "Completed major compaction of 2 (all) file(s) in f of usertable, "
+        "total size for store is 1.4 M.",
+    }
+    return "".join(
+        f"{round((origin + seconds) * 1000)} INFO [a-0] HStore: {message}\n"
+        for seconds, message in messages.items()
+    )
+
+
+@pytest.mark.parametrize(("start_seconds", "counted"), [(1.0, 0), (19.0, 0), (21.0, 1)])
+def test_a_compaction_of_the_warm_up_is_told_and_not_counted(
+    experiments, tmp_path, start_seconds, counted
+):
+    plan = make_plan(experiments["hbase-compaction"], "short", [], tmp_path)
+    run = next(run for run in plan["runs"] if run["factors"]["arm"] == "quiet")
+    assert run["phases"][1]["start_seconds"] == 20
+    raw = write_raw(run, tmp_path / "raw")
+    origin = EPOCH + hash_of(run) % 10_000_000
+    log = compaction_lines(origin, start_seconds, start_seconds + 2)
+    (raw / "logs").mkdir(exist_ok=True)
+    (raw / "logs" / "regionserver.log").write_text(log)
+    directory = assemble.record_run(plan, run, raw, tmp_path / "results")
+    document = records.load(directory / "record.json").document
+    assert [event["kind"] for event in document["events"]].count("compaction") == 1
+    assert document["metrics"]["compactions_count"] == counted
+    # Those of all of the normal phase where there was none, and of its time where there was one.
+    whole = document["results"]["measured"]["mean_seconds"]
+    part = document["metrics"]["while_compacting_latency_mean_seconds"]
+    assert (part == pytest.approx(whole)) == (counted == 0)

@@ -1,5 +1,7 @@
 """Plans: order, blocks, budget, what is finished, failed and tuned."""
 
+import copy
+import dataclasses
 import json
 
 import pytest
@@ -108,6 +110,15 @@ def test_bursts_become_a_schedule_and_orders(burst, tmp_path):
     holds = [o["at_seconds"] for o in run["orders"] if "'hold'" in o["statement"]]
     assert holds == [w["start_seconds"] - 1 for w in run["windows"]]
     assert all("{" not in order["statement"] for order in run["orders"])
+
+
+def test_a_load_may_warm_up_at_a_rate_of_its_own(burst, tmp_path):
+    burst = dataclasses.replace(burst, document=copy.deepcopy(burst.document))
+    load = burst.document["profiles"]["smoke"]["load"]
+    load["warm_up"] = {"duration_seconds": 1.5, "target_operations_per_second": 700}
+    plan = make_plan(burst, "smoke", [], tmp_path)
+    run = next(run for run in plan["runs"] if run["factors"]["arm"] == "sluice")
+    assert run["clients"][0]["schedule"] == "1.5s:700,2.5s:300,2s:900,3s:300,2s:900,1s:300"
 
 
 def test_without_target_rates_there_is_no_schedule(checkpoint, tmp_path):

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from sluice_evaluation import assemble, cli, records, report
 from sluice_evaluation.figures.style import DARK, LIGHT
+from sluice_evaluation.plan import make_plan
+from synthetic import write_raw
 
 VOID = {"meta", "link", "img", "source", "br", "hr", "input"}
 
@@ -183,6 +185,17 @@ def test_old_figures_go_away(results, tmp_path, experiments_folder):
     stale.write_text("<svg/>")
     report.write(tmp_path / "none", experiments_folder, output)
     assert not stale.exists()
+
+
+def test_records_without_those_of_the_baseline_give_a_page(
+    tmp_path, experiments_folder, experiments
+):
+    plan = make_plan(experiments["hbase-compaction"], "small-others", [], tmp_path)
+    for arm in ("stock", "slo"):
+        wanted = {"arm": arm, "workload": "C"}
+        run = next(run for run in plan["runs"] if wanted.items() <= run["factors"].items())
+        assemble.record_run(plan, run, write_raw(run, tmp_path / arm), tmp_path / "results")
+    assert report.write(tmp_path / "results", experiments_folder, tmp_path / "report").exists()
 
 
 def test_texts_of_figures_stand_out_from_their_ground():

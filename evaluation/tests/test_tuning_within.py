@@ -62,8 +62,9 @@ def test_the_best_of_those_within_the_bound_is_chosen(phases):
         "hbase.hstore.compaction.throughput.lower.bound": 30000000,
         "hbase.hstore.compaction.throughput.higher.bound": 30000000,
         "hbase.hstore.compaction.throughput.control.check.interval": 65536,
+        "dfs.client.cache.readahead": 131072,
     }
-    allowed = {"r10_c64k", "r20_c64k", "r30_c64k", "r10_c256k", "r10_c1m"}
+    allowed = {"r10_c64k", "r20_c64k", "r30_c64k", "r10_c256k"}
     assert {entry["cell"].removesuffix("_throttle") for entry in choice["ranking"]} == allowed
 
 

@@ -52,7 +52,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
         copied = _copy_samples(raw, staged) + _copy_decisions(raw, staged)
-        events, metrics = _store_events(raw, planned, origin)
+        events, metrics = _store_events(raw, planned, origin, normal)
         document = _skeleton(plan, planned, run)
         document |= {
             "status": "complete",
@@ -71,7 +71,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "summaries": summaries,
             "results": results_of(clients, planned, normal, origin) | counts,
             "metrics": metrics
-            | latency_by_window(clients, planned, normal, origin, _busy(planned, events))
+            | latency_by_window(clients, planned, normal, origin, _busy(planned, events, normal))
             | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
@@ -281,7 +281,7 @@ def _decision_event(decision: dict[str, Any], origin: float) -> dict[str, Any]:
 
 
 def _store_events(
-    raw: Path, planned: dict[str, Any], origin: float
+    raw: Path, planned: dict[str, Any], origin: float, normal: dict[str, float]
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     module = store_logs.reader(planned["store"])
     lines: list[str] = []
@@ -300,16 +300,33 @@ def _store_events(
         }
         for event in events
     ]
-    return listed, module.metrics(events)
+    counted = [e for e in events if not _is_warming_up(planned, e.kind, e.start - origin, normal)]
+    return listed, module.metrics(counted)
 
 
-def _busy(planned: dict[str, Any], events: list[dict]) -> tuple[str, list[Span]] | None:
+def _is_warming_up(
+    planned: dict[str, Any], kind: str, start_seconds: float, normal: dict[str, float]
+) -> bool:
+    """Whether it is work behind that began before anything was measured."""
+    background = getattr(store_logs.reader(planned["store"]), "BACKGROUND", None)
+    if background is None or kind != background[0]:
+        return False
+    return start_seconds < normal["start_seconds"]
+
+
+def _busy(
+    planned: dict[str, Any], events: list[dict], normal: dict[str, float]
+) -> tuple[str, list[Span]] | None:
     """When the store did the work that its reader names, and a word for it."""
     background = getattr(store_logs.reader(planned["store"]), "BACKGROUND", None)
     if background is None:
         return None
     kind, word = background
-    return word, [(e["start_seconds"], e["end_seconds"]) for e in events if e["kind"] == kind]
+    return word, [
+        (e["start_seconds"], e["end_seconds"])
+        for e in events
+        if e["kind"] == kind and not _is_warming_up(planned, kind, e["start_seconds"], normal)
+    ]
 
 
 def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:

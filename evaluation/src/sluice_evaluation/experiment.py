@@ -136,9 +136,15 @@ def _load_faults(experiment: Experiment, profile: str) -> list[str]:
     loads = [table.get("load", {}), *table.get("load_by_device", {}).values()]
     stages = experiment.stage_names(profile)
     cells = [cell for stage in stages for cell in experiment.cells(profile, stage)]
+    wrong = []
     if any(cell.even_load for cell in cells) and any("even" not in load for load in loads):
-        return [f"profile {profile}: a level has even_load, and a load has no entry even"]
-    return []
+        wrong.append(f"profile {profile}: a level has even_load, and a load has no entry even")
+    longest = table["phases"]["warm_up_seconds"]
+    if any(load.get("warm_up", {}).get("duration_seconds", 0) > longest for load in loads):
+        wrong.append(
+            f"profile {profile}: warm_up of a load is longer than warm_up_seconds, {longest}"
+        )
+    return wrong
 
 
 def matches(factors: dict[str, Any], selection: dict[str, Any]) -> bool:

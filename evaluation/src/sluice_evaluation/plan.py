@@ -266,6 +266,9 @@ def _clients(
 def _schedule(load: dict, windows: list[dict], duration: float) -> str:
     """The rates of a client as `sluice-ycsb --schedule` reads them, over its whole duration."""
     steady, phases, now = load["steady"]["target_operations_per_second"], [], 0.0
+    if warm_up := load.get("warm_up"):
+        now = warm_up["duration_seconds"]
+        phases.append((now, warm_up["target_operations_per_second"]))
     for window in windows:
         phases.append((window["start_seconds"] - now, steady))
         length = window["end_seconds"] - window["start_seconds"]

@@ -63,6 +63,8 @@ STOCK_RATE = {
     "hbase.hstore.compaction.throughput.lower.bound": str(RATE),
     "hbase.hstore.compaction.throughput.higher.bound": str(RATE),
 }
+# Of what a compaction has read ahead no throttle knows, and a stream has as much as sockets hold.
+STREAMS = {"sluice.compaction.positioned.reads": "false"}
 FINE_CHECK = {"hbase.hstore.compaction.throughput.control.check.interval": str(256 << 10)}
 
 
@@ -71,7 +73,6 @@ class Arm:
     """What is compared."""
 
     plugin: bool = False
-    bounded_read_ahead: bool = False
     compacts: bool = True
     site: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, float] | None = None
@@ -81,7 +82,6 @@ class Arm:
         return Layout(
             variant="patched" if self.plugin else "stock",
             plugin=self.plugin,
-            bounded_read_ahead=self.bounded_read_ahead,
             version=version,
             site={**SITE, **self.site},
             hdfs_site={"dfs.datanode.data.dir": f"file://{disk.mount_point}/datanode"},
@@ -94,8 +94,8 @@ ARMS = {
     QUIET: Arm(compacts=False),
     "stock": Arm(site=STOCK_RATE, expected={"min": LEAST_BY_STOCK}),
     "stock, check interval 256 KB": Arm(site={**STOCK_RATE, **FINE_CHECK}),
-    "plug-in": Arm(plugin=True, bounded_read_ahead=True, expected={"max": MOST_BY_PLUGIN}),
-    "plug-in, read-ahead not bounded": Arm(plugin=True),
+    "plug-in": Arm(plugin=True, expected={"max": MOST_BY_PLUGIN}),
+    "plug-in, read-ahead not bounded": Arm(plugin=True, site=STREAMS),
 }
 
 

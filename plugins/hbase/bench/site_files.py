@@ -12,12 +12,6 @@ from daemons import LOOPBACK
 MAXIMUM_REPLICATION = 3
 # Longer than any pause of a busy machine, much shorter than HBase's default of 90 s.
 SESSION_TIMEOUT_MILLISECONDS = 20_000
-# Of what a compaction has read ahead no throttle knows: at most so much is on its way.
-READ_AHEAD_BYTES = 131_072
-BOUNDED_READ_AHEAD_SITE = {
-    "dfs.datanode.transfer.socket.send.buffer.size": READ_AHEAD_BYTES,
-    "dfs.client.cache.readahead": READ_AHEAD_BYTES,
-}
 
 HEAPS = {
     "zookeeper": "128m",
@@ -50,7 +44,6 @@ class Layout:
 
     variant: str = "patched"
     plugin: bool = True
-    bounded_read_ahead: bool = True
     region_servers: int = 1
     datanodes: int = 1
     version: str = ""
@@ -140,7 +133,6 @@ def hdfs_site(
         "dfs.datanode.http.address": f"{LOOPBACK}:{ports[f'{datanode}-web']}",
         "dfs.datanode.ipc.address": f"{LOOPBACK}:{ports[f'{datanode}-ipc']}",
         "dfs.replication": min(layout.datanodes, MAXIMUM_REPLICATION),
-        **(BOUNDED_READ_AHEAD_SITE if layout.bounded_read_ahead else {}),
         **layout.hdfs_site,
     }
 

@@ -1,51 +1,158 @@
 #!/usr/bin/python3
-"""Asks HBase for a major compaction of the table under load, by the web page of the master.
+"""Asks a region server for a major compaction, by HBase's own RPC.
 
-Arguments: HOST of the master, and the statement of the order, start-major-compact. A command of
-HBase would start a Java machine, and take CPU from the load for seconds. It ends when the
-compaction was asked for, and needs nothing but the standard library.
+Arguments: HOST of the region server, and the order, start-major-compact, or as one argument
+"start-major-compact first-half" or "... second-half", of the regions by their names. A command
+of HBase would start a Java machine, and take CPU from the load for seconds; the pages of HBase take
+such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It ends when all regions of
+the table were asked, and needs nothing but the standard library.
 """
 
 from __future__ import annotations
 
+import re
+import socket
+import struct
 import sys
 import urllib.error
-import urllib.parse
 import urllib.request
 
 # The load's own table, as its binding names it.
 TABLE = "usertable"
-# By statement, as upstream's hbase-webapps/master/table.jsp has them: the action, and what the page
-# says once it is given.
-ACTIONS = {"start-major-compact": ("major compact", "major Compact request accepted")}
-MASTER_PAGE_PORT = 16010
+STATEMENT = "start-major-compact"
+PAGE_PORT = 16030
+RPC_PORT = 16020
 ANSWER_TIMEOUT_SECONDS = 20.0
+REGIONS_BEAN = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Regions"
+# "HBas", version 0, simple authentication: upstream's AuthMethod.SIMPLE.
+PREAMBLE = b"HBas\x00\x50"
+# Messages and numbers of fields are those of HBase's RPC.proto, HBase.proto and Admin.proto.
+REGION_NAME = 1
+LENGTH_DELIMITED = 2
 
 
-def ask(host: str, statement: str, port: int = MASTER_PAGE_PORT) -> None:
-    """Give the order; a page that does not take it ends this program."""
-    action, accepted = ACTIONS[statement]
-    query = urllib.parse.urlencode({"name": TABLE, "action": action})
-    url = f"http://{host}:{port}/table.jsp?{query}"
-    # Not through a proxy: the master is on the test bed.
+def varint(number: int) -> bytes:
+    """A whole number as protobuf has it."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def field(number: int, value: int | bytes) -> bytes:
+    """A field of a message: a whole number, or bytes, text and messages."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | LENGTH_DELIMITED) + varint(len(value)) + value
+
+
+def connection_header(user: str) -> bytes:
+    """ConnectionHeader, with UserInformation."""
+    return field(1, field(1, user.encode())) + field(2, b"AdminService")
+
+
+def compact_call(call: int, region: str) -> bytes:
+    """RequestHeader and CompactRegionRequest, each behind its length."""
+    header = field(1, call) + field(3, b"CompactRegion") + field(4, 1)
+    # Of a region's name the server looks at its encoded end alone: RegionInfo.encodeRegionName.
+    specifier = field(1, REGION_NAME) + field(2, f"{TABLE},,.{region}.".encode())
+    request = field(1, specifier) + field(2, 1)
+    return varint(len(header)) + header + varint(len(request)) + request
+
+
+def framed(message: bytes) -> bytes:
+    """A message as it is sent, behind its length."""
+    return struct.pack(">I", len(message)) + message
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A whole number, and where what follows begins."""
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def first_message(message: bytes, number: int) -> bytes | None:
+    """The field of a message with that number, of those that have a length."""
+    at = 0
+    while at < len(message):
+        key, at = read_varint(message, at)
+        size, at = read_varint(message, at)
+        if key & 7 != LENGTH_DELIMITED:
+            continue
+        if key >> 3 == number:
+            return message[at : at + size]
+        at += size
+    return None
+
+
+def refusal(answer: bytes) -> str | None:
+    """The class of the exception in a ResponseHeader; None when there is none."""
+    length, at = read_varint(answer, 0)
+    exception = first_message(answer[at : at + length], 2)
+    if exception is None:
+        return None
+    return (first_message(exception, 1) or b"an exception without a name").decode()
+
+
+def regions(host: str, port: int = PAGE_PORT) -> list[str]:
+    """Encoded names of the table's regions on the server."""
+    url = f"http://{host}:{port}{REGIONS_BEAN}"
+    # Not through a proxy: the server is on the test bed.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=ANSWER_TIMEOUT_SECONDS) as answer:
             text = answer.read().decode(errors="replace")
     except (OSError, urllib.error.URLError) as error:
-        raise SystemExit(f"{url}: {error}; see the master's journal on {host}") from error
-    if accepted not in text:
+        raise SystemExit(f"{url}: {error}; see the region server's journal on {host}") from error
+    found = sorted(set(re.findall(rf"_table_{TABLE}_region_([0-9a-f]{{32}})_", text)))
+    if not found:
+        raise SystemExit(f"{host} serves no region of {TABLE}: create the table")
+    return found
+
+
+def ask(host: str, names: list[str], port: int = RPC_PORT) -> None:
+    """Give the order for each region; one that is not taken ends this program."""
+    try:
+        with socket.create_connection((host, port), ANSWER_TIMEOUT_SECONDS) as connection:
+            stream = connection.makefile("rb")
+            connection.sendall(PREAMBLE + framed(connection_header("hbase")))
+            for call, region in enumerate(names):
+                connection.sendall(framed(compact_call(call, region)))
+                (length,) = struct.unpack(">I", stream.read(4))
+                refused = refusal(stream.read(length))
+                if refused:
+                    raise SystemExit(f"{host} did not take the order for {region}: {refused}")
+    except (OSError, struct.error, IndexError) as error:
         raise SystemExit(
-            f"{url} did not take the order: create table {TABLE}, and set hbase.master.ui.readonly"
-            " to false"
-        )
+            f"{host}:{port}: {error}; see the region server's journal on {host}"
+        ) from error
+
+
+def part_of(names: list[str], order: str) -> list[str] | None:
+    """The regions that an order means, None for what is no order."""
+    half = len(names) // 2
+    parts = {
+        STATEMENT: names,
+        f"{STATEMENT} first-half": names[:half],
+        f"{STATEMENT} second-half": names[half:],
+    }
+    return parts.get(order)
 
 
 def main() -> None:
     """Give the order that the command line names."""
-    if len(sys.argv) != 3 or sys.argv[2] not in ACTIONS:
-        raise SystemExit(f"usage: ask_for_compaction.py HOST {{{','.join(ACTIONS)}}}")
-    ask(sys.argv[1], sys.argv[2])
+    if len(sys.argv) != 3 or part_of([], sys.argv[2]) is None:
+        raise SystemExit(
+            f'usage: ask_for_compaction.py HOST "{STATEMENT} [first-half|second-half]"'
+        )
+    host, order = sys.argv[1:]
+    ask(host, part_of(regions(host), order))
 
 
 if __name__ == "__main__":

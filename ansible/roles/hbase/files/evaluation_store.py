@@ -70,7 +70,8 @@ class Store:
             "regionserver": f"sluice-hbase-{label}-regionserver@{INSTANCE}.service",
         }
         self.directory = Path(order["directory"])
-        self.copy = Path(order["copies"]) / f"hbase-{label}-{run['data']['record_count']}"
+        data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
+        self.copy = Path(order["copies"]) / "-".join(["hbase", label, *filter(None, data)])
 
     def page(self, port: int, path: str) -> dict:
         """The JSON object at a web page of a daemon."""

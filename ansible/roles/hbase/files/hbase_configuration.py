@@ -101,9 +101,6 @@ def hdfs_settings(host: str, directory: Path) -> dict:
         "dfs.datanode.address": f"{host}:9866",
         "dfs.datanode.http.address": f"{host}:9864",
         "dfs.datanode.ipc.address": f"{host}:9867",
-        # What a reader has not fetched stays in the socket, beyond the reach of a rate. Stock and
-        # patched have the same bound, which upstream leaves to the kernel.
-        "dfs.datanode.transfer.socket.send.buffer.size": 131072,
     }
 
 

@@ -59,7 +59,8 @@ class Store:
         self.programs = Path(f"/opt/sluice/postgres/{label}/bin")
         self.unit = f"sluice-postgres-{label}@{INSTANCE}.service"
         self.data = Path(order["directory"]) / "data"
-        self.copy = Path(order["copies"]) / f"postgres-{label}-{run['data']['record_count']}"
+        data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
+        self.copy = Path(order["copies"]) / "-".join(["postgres", label, *filter(None, data)])
         self.port = order["port"]
 
 

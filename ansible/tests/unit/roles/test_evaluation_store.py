@@ -39,6 +39,12 @@ def test_build_unit_and_copy_are_of_the_variant(program, tmp_path, variant, labe
     assert store.copy == tmp_path / "copies" / f"postgres-{label}-10"
 
 
+def test_copies_of_records_of_another_form_are_kept_apart(program, tmp_path):
+    data = {"record_count": 10, "records": "single-field"}
+    store = program.Store(order(tmp_path, data=data))
+    assert store.copy == tmp_path / "copies" / "postgres-17.11-10-single-field"
+
+
 def test_a_run_cannot_move_the_port_or_the_log(program, tmp_path):
     settings = {"port": 1, "logging_collector": "on", "max_wal_size": "1GB"}
     lines = program.configuration(program.Store(order(tmp_path, settings=settings))).splitlines()

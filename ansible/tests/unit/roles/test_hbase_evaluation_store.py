@@ -63,6 +63,12 @@ def test_units_and_copy_are_of_the_variant(program, tmp_path, variant, label):
     assert store.copy == tmp_path / "copies" / f"hbase-{label}-10"
 
 
+def test_copies_of_records_of_another_form_are_kept_apart(program, tmp_path):
+    data = {"record_count": 10, "records": "single-field"}
+    store = program.Store(order(tmp_path, data=data))
+    assert store.copy == tmp_path / "copies" / "hbase-2.6.4-hadoop3-10-single-field"
+
+
 def site(path):
     properties = ElementTree.parse(path).getroot()
     return {p.findtext("name"): p.findtext("value") for p in properties}

@@ -113,7 +113,7 @@ func (p *Policy) counts(latency store.Latency) bool {
 // half of the way from its highest; one that lasts is the new load.
 func (p *Policy) inBurst(e evidence, before float64, s *state) bool {
 	switch {
-	case !e.hasLoad:
+	case !e.hasLoad || !p.watchBursts:
 	case s.loadMean == never:
 		s.loadMean = e.requestsPerSecond
 	case s.burstSince == never:

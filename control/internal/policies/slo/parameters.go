@@ -31,6 +31,7 @@ type Policy struct {
 	minimumRequests   float64
 	latencyStale      time.Duration
 	signalWindow      time.Duration
+	watchBursts       bool
 	burstLoadFactor   float64
 	loadMemory        time.Duration
 	longestBurst      time.Duration
@@ -109,6 +110,10 @@ func stepParameters() []parameters.Parameter {
 func burstParameters() []parameters.Parameter {
 	return []parameters.Parameter{
 		{
+			Name: "watch_bursts", Type: parameters.Boolean, Default: true,
+			Meaning: "Whether load is watched for bursts. If not, latency alone counts, and work goes as fast as that allows.",
+		},
+		{
 			Name: "burst_load_factor", Type: parameters.Number, Default: 1.25, Least: 1.05, Most: 1000,
 			Meaning: "Load above this multiple of its mean outside of bursts is a burst.",
 		},
@@ -153,6 +158,7 @@ func New(given map[string]any) (policy.Policy, error) {
 		minimumRequests:   values.Number("minimum_requests"),
 		latencyStale:      values.Seconds("latency_stale_seconds"),
 		signalWindow:      values.Seconds("signal_window_seconds"),
+		watchBursts:       values.Boolean("watch_bursts"),
 		burstLoadFactor:   values.Number("burst_load_factor"),
 		loadMemory:        values.Seconds("load_memory_seconds"),
 		longestBurst:      values.Seconds("longest_burst_seconds"),

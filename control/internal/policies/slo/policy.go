@@ -255,8 +255,9 @@ func (p *Policy) heldRate(seen situation, s state) (float64, string) {
 	return 0, reason
 }
 
+// expectsBurst says that work had better be done soon. Who watches for no bursts can never rule them out.
 func (p *Policy) expectsBurst(now float64, s state) bool {
-	return s.lastBurst != never && now-s.lastBurst <= p.burstMemory.Seconds()
+	return !p.watchBursts || s.lastBurst != never && now-s.lastBurst <= p.burstMemory.Seconds()
 }
 
 // startsEarly asks for a task: in the quiet after a burst at little debt, so that the next burst finds
@@ -305,6 +306,8 @@ func (p *Policy) inputs(seen situation, s state) map[string]float64 {
 	}
 	if seen.evidence.hasLoad {
 		inputs["load_requests_per_second"] = seen.evidence.requestsPerSecond
+	}
+	if seen.evidence.hasLoad && p.watchBursts {
 		inputs["mean_load_requests_per_second"] = s.loadMean
 	}
 	if needed, isKnown := seen.estimate.NeededBytesPerSecond(0); isKnown && !math.IsInf(needed, 0) {

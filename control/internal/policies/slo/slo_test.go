@@ -201,6 +201,29 @@ func TestBurstIsSeenByItsLoad(t *testing.T) {
 	}
 }
 
+func TestLatencyAloneCountsWhereBurstsAreNotWatchedFor(t *testing.T) {
+	l := loop{policy: made(t, map[string]any{"watch_bursts": false, "ceiling_bytes_per_second": 5e6})}
+	// A task that would be done in time at the floor.
+	step := func(requests uint64, milliseconds float64) policy.Decision {
+		return l.decide(second{p99Milliseconds: milliseconds, requests: requests, task: store.Running, debtMegabytes: 10})
+	}
+	for range 5 {
+		step(100, 1)
+	}
+	for range 2 * 30 {
+		if decision := step(1000, 1); rateOf(decision) != 5 {
+			t.Fatalf("the rate is %v MB/s, want the ceiling, 5: %s", rateOf(decision), decision.Reason)
+		}
+	}
+	decision := step(1000, 61)
+	if got := rateOf(decision); got != 0 {
+		t.Errorf("the rate is %v MB/s far above the target: %s", got, decision.Reason)
+	}
+	if _, isThere := decision.Inputs["mean_load_requests_per_second"]; isThere {
+		t.Errorf("a mean load is shown that nothing rests on: %v", decision.Inputs)
+	}
+}
+
 func TestABurstSaysNothingOfTheRateAfterIt(t *testing.T) {
 	l := loop{policy: made(t, nil)}
 	for range 5 {

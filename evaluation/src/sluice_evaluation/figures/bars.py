@@ -22,9 +22,14 @@ FEW_BARS = 4
 
 def prepare(
     study: Study, figure: dict[str, Any], cells: list[CellRuns]
-) -> tuple[Callable[[Theme, Format], Figure], str]:
-    """The painter of the figure and its description for those who do not see it."""
+) -> tuple[Callable[[Theme, Format], Figure], str] | None:
+    """The painter of the figure and its description for those who do not see it.
+
+    None as long as there is no run of the baseline.
+    """
     panels = _panels(study, figure, cells)
+    if not panels:
+        return None
     published = study.experiment.published(figure["published"]) if "published" in figure else None
     limit = published.get("largest_ratio") if published else None
     described = "; ".join(

@@ -36,7 +36,7 @@ class Drawing:
 
 
 Painter = Callable[[Theme, Format], Figure]
-_KINDS: dict[str, Callable[[Study, dict, list[CellRuns]], tuple[Painter, str]]] = {
+_KINDS: dict[str, Callable[[Study, dict, list[CellRuns]], tuple[Painter, str] | None]] = {
     "normalised-bars": bars.prepare,
     "p99-over-time": distributions.prepare_time,
     "complementary-cdf": distributions.prepare_cdf,
@@ -56,7 +56,10 @@ def _draw(study: Study, figure: dict[str, Any]) -> Iterator[Drawing]:
     for scope, members in _split(cells, shown):
         if len(members) < 2:
             continue
-        painter, description = _KINDS[figure["kind"]](study, figure, members)
+        prepared = _KINDS[figure["kind"]](study, figure, members)
+        if prepared is None:
+            continue
+        painter, description = prepared
         suffix = "".join(f"-{value}" for value in scope.values())
         title = figure["title"] + "".join(f", {value}" for value in scope.values())
         yield _paint(f"{study.experiment.name}-{study.profile}-{figure['id']}{suffix}",

@@ -5,8 +5,7 @@ from datetime import datetime
 import pytest
 from compaction_log import compactions_in
 from datanode_files import datanode_bytes, drop_from_memory, dropped_from_memory
-from fine_throttle import ARMS, QUIET, Run, figures_of, run_of
-from site_files import BOUNDED_READ_AHEAD_SITE
+from fine_throttle import ARMS, QUIET, STREAMS, Run, figures_of, run_of
 from sluice_evaluation.histograms import Interval, from_values, write_log
 from throttled_disk import ThrottledDisk, blkio_folder
 from ycsb_load import Records
@@ -107,8 +106,8 @@ def test_arms_differ_in_what_they_are_called_after(tmp_path):
         "plug-in",
         "plug-in, read-ahead not bounded",
     }
-    assert [name for name, each in layouts.items() if each.bounded_read_ahead] == ["plug-in"]
-    assert set(BOUNDED_READ_AHEAD_SITE).isdisjoint(layouts["plug-in"].hdfs_site)
+    streams = [name for name, each in layouts.items() if STREAMS.items() <= each.site.items()]
+    assert streams == ["plug-in, read-ahead not bounded"]
 
 
 def test_a_copy_of_a_table_has_its_records():

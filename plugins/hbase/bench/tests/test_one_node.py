@@ -71,7 +71,7 @@ def test_a_proxy_of_the_environment_is_not_asked(node_with_page, monkeypatch):
 
 
 def test_another_layout_is_followed_by_what_does_not_run(node):
-    layout = Layout(plugin=False, region_servers=2, datanodes=2, bounded_read_ahead=False)
+    layout = Layout(plugin=False, region_servers=2, datanodes=2)
     namenode = Daemon("namenode", ["sleep", "60"], {}, node.folder / "log/namenode.log")
     node.daemons["namenode"] = namenode
     before, ports = dict(node.daemons), dict(node.ports)
@@ -85,7 +85,6 @@ def test_another_layout_is_followed_by_what_does_not_run(node):
     assert node.daemons["regionserver"] is not before["regionserver"]
     site = (node.folder / "conf/regionserver/hbase-site.xml").read_text()
     assert "dev.sluice" not in site
-    assert "send.buffer" not in (node.folder / "conf/datanode/hdfs-site.xml").read_text()
 
 
 def test_a_layout_of_other_daemons_is_refused(node):

@@ -65,6 +65,9 @@ public final class PluginCluster implements AutoCloseable {
   private static final long POLL_MILLIS = 20;
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
 
+  // A cluster of the utility puts its own there, which goes with it; another may still need this
+  // one.
+  private final String temporaryDirectory = System.getProperty("java.io.tmpdir");
   private final HBaseTestingUtility utility = new HBaseTestingUtility();
   private final Path socketDirectory;
   private final Random random = new Random(1);
@@ -116,6 +119,7 @@ public final class PluginCluster implements AutoCloseable {
   @Override
   public void close() throws IOException {
     utility.shutdownMiniCluster();
+    System.setProperty("java.io.tmpdir", temporaryDirectory);
   }
 
   public HBaseTestingUtility utility() {

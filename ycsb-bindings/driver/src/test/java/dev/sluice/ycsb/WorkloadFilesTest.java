@@ -40,6 +40,7 @@ class WorkloadFilesTest {
     "a, 0.50, 0.50, 0.00, 0.00, 0.00, zipfian",
     "b, 0.00, 1.00, 0.00, 0.00, 0.00, zipfian",
     "c, 1.00, 0.00, 0.00, 0.00, 0.00, uniform",
+    "c-single-field, 1.00, 0.00, 0.00, 0.00, 0.00, uniform",
     "d, 0.05, 0.00, 0.95, 0.00, 0.00, zipfian",
     "e, 0.00, 0.00, 0.05, 0.95, 0.00, zipfian",
     "f, 0.50, 0.00, 0.00, 0.00, 0.50, zipfian",
@@ -81,6 +82,13 @@ class WorkloadFilesTest {
     assertEquals("100", properties.getProperty("fieldlength"));
   }
 
+  @Test
+  void aSingleFieldIsAsLongAsTheTen() {
+    Properties properties = read("c-single-field");
+    assertEquals("1", properties.getProperty("fieldcount"));
+    assertEquals("1000", properties.getProperty("fieldlength"));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "smoke, 20000, 20000, 20",
@@ -101,6 +109,7 @@ class WorkloadFilesTest {
           List.of(
               "a.properties",
               "b.properties",
+              "c-single-field.properties",
               "c.properties",
               "d.properties",
               "e.properties",
@@ -118,7 +127,7 @@ class WorkloadFilesTest {
 
   @Test
   void lettersAreSaidNotToBeThoseOfYcsb() throws Exception {
-    for (String letter : List.of("a", "b", "c", "d", "e", "f")) {
+    for (String letter : List.of("a", "b", "c", "c-single-field", "d", "e", "f")) {
       String text = Files.readString(WORKLOADS.resolve(letter + ".properties"));
       assertTrue(text.contains("# workloads of the same letter that YCSB ships"), letter);
     }

@@ -7,6 +7,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.InternalScanner;
+import org.apache.hadoop.hbase.regionserver.PositionedScanners;
 import org.apache.hadoop.hbase.regionserver.ScanInfo;
 import org.apache.hadoop.hbase.regionserver.ScanType;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
@@ -16,8 +17,13 @@ import org.apache.hadoop.hbase.regionserver.compactions.DefaultCompactor;
 import org.apache.hadoop.hbase.regionserver.throttle.ThroughputController;
 import org.apache.hadoop.hbase.security.User;
 
-/** The store's own compactor, whose reads are counted. */
+/**
+ * The store's own compactor, whose reads are counted, and go no further than its rate lets them.
+ */
 public class CountingCompactor extends DefaultCompactor {
+  /** Whether blocks are asked for one by one. If not, they come in a stream, as in upstream. */
+  public static final String POSITIONED_READS_KEY = "sluice.compaction.positioned.reads";
+
   /** Called by the store for each family. */
   public CountingCompactor(Configuration conf, HStore store) {
     super(conf, store);
@@ -49,7 +55,19 @@ public class CountingCompactor extends DefaultCompactor {
           store, scanInfo, scanners, scanType, smallestReadPoint, earliestPutTs);
     }
     List<CountingScanner> counting =
-        scanners.stream().map(scanner -> new CountingScanner(scanner, meter.get())).toList();
+        bounded(scanners, meter.get(), smallestReadPoint).stream()
+            .map(scanner -> new CountingScanner(scanner, meter.get()))
+            .toList();
     return new StoreScanner(store, scanInfo, counting, scanType, smallestReadPoint, earliestPutTs);
+  }
+
+  private List<StoreFileScanner> bounded(
+      List<StoreFileScanner> streams, ReadMeter meter, long readPoint) {
+    if (!conf.getBoolean(POSITIONED_READS_KEY, true)) {
+      return streams;
+    }
+    List<StoreFileScanner> positioned = PositionedScanners.open(meter.files(), readPoint);
+    streams.forEach(StoreFileScanner::close);
+    return positioned;
   }
 }

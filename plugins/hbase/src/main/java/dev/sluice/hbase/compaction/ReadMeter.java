@@ -3,6 +3,7 @@ package dev.sluice.hbase.compaction;
 import dev.sluice.hbase.pace.Operation;
 import dev.sluice.hbase.pace.Throttle;
 import java.io.InterruptedIOException;
+import java.util.Collection;
 import java.util.Optional;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.StoreFileReader;
@@ -17,6 +18,7 @@ final class ReadMeter {
   private static final ThreadLocal<ReadMeter> CURRENT = new ThreadLocal<>();
 
   private final boolean major;
+  private final Collection<HStoreFile> files;
   private final long totalBytes;
 
   private Operation operation;
@@ -25,7 +27,8 @@ final class ReadMeter {
 
   private ReadMeter(CompactionRequestImpl request) {
     this.major = request.isMajor();
-    this.totalBytes = request.getFiles().stream().mapToLong(ReadMeter::uncompressedBytes).sum();
+    this.files = request.getFiles();
+    this.totalBytes = files.stream().mapToLong(ReadMeter::uncompressedBytes).sum();
   }
 
   private static long uncompressedBytes(HStoreFile file) {
@@ -76,6 +79,11 @@ final class ReadMeter {
 
   boolean isMajor() {
     return major;
+  }
+
+  /** Those that are merged. */
+  Collection<HStoreFile> files() {
+    return files;
   }
 
   /** Size of the files, 0 if it is not known. */

@@ -58,6 +58,9 @@ class FamilyCacheIT {
   private static final double MOST_LOST_POINTS = 2;
   private static final double LEAST_LOST_BY_STOCK_POINTS = 20;
 
+  // The cluster puts its own there, which goes with it; that of other tests may still need this
+  // one.
+  private static final String TEMPORARY_DIRECTORY = System.getProperty("java.io.tmpdir");
   private static final HBaseTestingUtility CLUSTER = new HBaseTestingUtility();
   private static Table table;
   private final Random random = new Random(7);
@@ -107,6 +110,7 @@ class FamilyCacheIT {
   @AfterAll
   static void stop() throws Exception {
     CLUSTER.shutdownMiniCluster();
+    System.setProperty("java.io.tmpdir", TEMPORARY_DIRECTORY);
   }
 
   private static HRegionServer server() throws Exception {
