@@ -55,6 +55,7 @@ target_link_libraries(sluice-compact sluice_store)
 # environment variable SLUICE_BINARY.
 sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
+  sluice/store/database_test.cc
   sluice/store/orders_test.cc
   sluice/remote/remote_compactions_test.cc
   sluice/worker/job_line_test.cc

@@ -50,13 +50,21 @@ bool Database::Use(const std::function<void(DB*)>& use) {
     db = db_;
     ++users_;
   }
+  // Also where `use` throws: the store would wait for it when it closes.
+  struct Ending {
+    ~Ending() { database->EndUse(); }
+    Database* const database;
+  } const ending{this};
   use(db);
+  return true;
+}
+
+void Database::EndUse() {
   {
     std::lock_guard<std::mutex> lock(use_mutex_);
     --users_;
   }
   unused_.notify_all();
-  return true;
 }
 
 void Database::Refresh() {

@@ -63,6 +63,8 @@ class Database {
     TimePoint last;
   };
 
+  void EndUse();
+
   const std::string name_;
   const std::string path_;
   const bool has_local_files_;
