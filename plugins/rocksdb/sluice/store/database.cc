@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rocksdb/convenience.h"
 #include "sluice/store/store_access.h"
 #include "sluice/text/printable.h"
 
@@ -38,7 +39,14 @@ void Database::Shutdown() {
   *freedom_ = true;
   cancelled_ = true;
   std::unique_lock<std::mutex> lock(use_mutex_);
-  db_ = nullptr;
+  DB* const db = std::exchange(db_, nullptr);
+  if (db != nullptr && users_ > 0) {
+    lock.unlock();
+    // A flush or compaction that was ordered may wait for others, or for work
+    // that is paused: the store ends such waits once it shuts down, no sooner.
+    ROCKSDB_NAMESPACE::CancelAllBackgroundWork(db);
+    lock.lock();
+  }
   unused_.wait(lock, [this] { return users_ == 0; });
 }
 

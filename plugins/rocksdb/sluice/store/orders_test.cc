@@ -95,6 +95,22 @@ TEST_F(OrdersTest, AStoreThatClosesHoldsNothing) {
   ExpectAllThere();
 }
 
+TEST_F(OrdersTest, AStoreClosesWhileAStartedFlushWaitsForPausedWork) {
+  Open();
+  Put(1);
+  ASSERT_TRUE(db_->PauseBackgroundWork().ok());
+  Call("start",
+       {{"kind", "flush"}, {"owner", "test"}, {"time_to_live_seconds", 1}});
+  Await([this](const Json&) {
+    uint64_t memtables = 0;
+    db_->GetIntProperty("rocksdb.num-immutable-mem-table", &memtables);
+    return memtables > 0;
+  });
+  db_.reset();
+  Open();
+  ExpectAllThere();
+}
+
 TEST_F(OrdersTest, ARateSlowsACompactionDown) {
   Open();
   AddFile(1000);
