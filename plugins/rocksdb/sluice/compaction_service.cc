@@ -90,6 +90,8 @@ void CompactionService::Opened(DB* db) {
 // Jobs on other nodes end first: a thread that waits for one has to go on.
 void CompactionService::ShutdownBegins(DB* db) {
   Guarded(0, [&] {
+    // One that was never open may be a second open of a folder in use.
+    if (!process_->IsOpen(db)) return 0;
     remote_.Close(db->GetName());
     process_->ShutdownBegins(db);
     return 0;

@@ -85,6 +85,15 @@ TEST_F(RemoteCompactionsTest, AWorkerReadsItsInputsAlone) {
   ExpectAllThere();
 }
 
+TEST_F(RemoteCompactionsTest, ASecondOpenOfTheFolderLeavesTheFirstAlone) {
+  OpenRemote();
+  std::unique_ptr<ROCKSDB_NAMESPACE::DB> second;
+  EXPECT_FALSE(
+      ROCKSDB_NAMESPACE::DB::Open(db_->GetOptions(), db_->GetName(), &second)
+          .ok());
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+}
+
 TEST_F(RemoteCompactionsTest, WithoutAnAgentItIsLocal) {
   agent_.reset();
   OpenRemote();

@@ -116,6 +116,8 @@ void Process::Opened(DB* db) {
   if (const auto database = DatabaseAt(db->GetName())) database->Opened(db);
 }
 
+bool Process::IsOpen(const DB* db) const { return DatabaseOf(db) != nullptr; }
+
 void Process::ShutdownBegins(const DB* db) {
   const auto database = DatabaseOf(db);
   if (!database) return;

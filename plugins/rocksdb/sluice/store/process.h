@@ -36,6 +36,7 @@ class Process : public OrderedStore {
   void Prepare(const std::string& path, const PluginOptions& options,
                ROCKSDB_NAMESPACE::DBOptions* db_options);
   void Opened(ROCKSDB_NAMESPACE::DB* db);
+  bool IsOpen(const ROCKSDB_NAMESPACE::DB* db) const;
   void ShutdownBegins(const ROCKSDB_NAMESPACE::DB* db);
 
   // Whether an automatic compaction of a family may begin. The caller holds
