@@ -82,7 +82,7 @@ void CompactionService::PrepareOptions(const std::string& path,
 void CompactionService::Opened(DB* db) {
   Guarded(0, [&] {
     process_->Opened(db);
-    remote_.Open(db->GetName());
+    remote_.Open(db);
     return 0;
   });
 }

@@ -149,4 +149,17 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   return "";
 }
 
+std::set<std::string> OutputParents(DB* db) {
+  const std::string database_path = Clean(db->GetName());
+  // Also where no family has its tables now.
+  std::set<std::string> parents = {database_path};
+  for (const FamilyState& each : ReadFamilies(db)) {
+    const auto family = OpenFamily(db, each.id);
+    ColumnFamilyDescriptor descriptor;
+    if (!family || !family->GetDescriptor(&descriptor).ok()) continue;
+    parents.insert(TableFolders(db, database_path, descriptor.options)[0]);
+  }
+  return parents;
+}
+
 }  // namespace sluice

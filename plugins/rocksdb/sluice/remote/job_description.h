@@ -1,6 +1,7 @@
 // What a worker has to know of a compaction.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "rocksdb/db.h"
@@ -14,5 +15,8 @@ namespace sluice {
 std::string DescribeJob(ROCKSDB_NAMESPACE::DB* db,
                         const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
                         const std::string& payload, RemoteJob* job);
+
+// Folders in which jobs of an open database have their output folders.
+std::set<std::string> OutputParents(ROCKSDB_NAMESPACE::DB* db);
 
 }  // namespace sluice

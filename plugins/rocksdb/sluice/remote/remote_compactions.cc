@@ -132,13 +132,15 @@ void RemoteCompactions::Close(const std::string& database) {
   }
 }
 
-// Folders of jobs are beside the tables; those of families elsewhere are swept
-// by the peers that worked in them.
-void RemoteCompactions::Open(const std::string& database) {
-  RemoveLeftOutputFolders(
-      database, [this](const std::string& path) { return IsInUse(path); });
+// Whoever worked in a folder has given it up with the result: of a process that
+// was killed before it took the files over nobody else knows.
+void RemoteCompactions::Open(DB* db) {
+  for (const std::string& parent : OutputParents(db)) {
+    RemoveLeftOutputFolders(
+        parent, [this](const std::string& path) { return IsInUse(path); });
+  }
   std::lock_guard<std::mutex> lock(mutex_);
-  closing_.erase(database);
+  closing_.erase(db->GetName());
 }
 
 void RemoteCompactions::CountLocal(const std::string& reason) {

@@ -39,7 +39,7 @@ class RemoteCompactions {
   // Ends the jobs of a database, which closes; new ones are local.
   void Close(const std::string& database);
   // The database is open: removes what jobs of its last time have left.
-  void Open(const std::string& database);
+  void Open(ROCKSDB_NAMESPACE::DB* db);
 
   void CountLocal(const std::string& reason);
 

@@ -205,5 +205,13 @@ TEST_F(RemoteCompactionsTest, FoldersOfAnEarlierProcessAreRemoved) {
   EXPECT_TRUE(fs::exists(folder_ + "/orders/other"));
 }
 
+TEST_F(RemoteCompactionsTest, FoldersBesideTablesElsewhereAreRemoved) {
+  options_.cf_paths.emplace_back(folder_ + "/cold", 1 << 30);
+  const std::string left = folder_ + "/cold/.sluice-compaction-old";
+  fs::create_directories(left);
+  OpenRemote();
+  EXPECT_FALSE(fs::exists(left));
+}
+
 }  // namespace
 }  // namespace sluice
