@@ -57,6 +57,7 @@ sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
   sluice/store/database_test.cc
   sluice/store/orders_test.cc
+  sluice/remote/compaction_payload_test.cc
   sluice/remote/remote_compactions_test.cc
   sluice/worker/job_line_test.cc
   sluice/worker/job_line.cc)
