@@ -32,6 +32,7 @@ sluice_test(core_test sluice_core
   sluice/protocol/server_test.cc
   sluice/remote/agent_connection_test.cc
   sluice/remote/agent_messages_test.cc
+  sluice/signal_free_thread_test.cc
   sluice/store/family_state_test.cc
   sluice/store/scope_names_test.cc
   sluice/text/base64_test.cc

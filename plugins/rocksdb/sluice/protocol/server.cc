@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <exception>
 #include <vector>
 
 #include "sluice/signal_free_thread.h"
@@ -45,9 +46,14 @@ Server::~Server() {
 
 void Server::Run() {
   while (!is_ending_) {
-    WaitForEvents();
-    Accept();
-    connections_.remove_if([](Connection& each) { return !each.Serve(); });
+    try {
+      WaitForEvents();
+      Accept();
+      connections_.remove_if([](Connection& each) { return !each.Serve(); });
+    } catch (const std::exception&) {
+      // Memory has run out: clients connect again, the store goes on.
+      connections_.clear();
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #include "sluice/store/process.h"
 
 #include <algorithm>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -171,6 +172,8 @@ void Process::Add(const std::shared_ptr<Database>& database,
   bool is_first;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    // One that could not be prepared to its end was not removed either.
+    std::erase_if(databases_, [](const auto& each) { return each.expired(); });
     is_first = databases_.empty();
     databases_.push_back(database);
   }
@@ -195,6 +198,7 @@ void Process::Remove(Database* database) {
 }
 
 void Process::StartServing(const PluginOptions& options, const Logger& log) {
+  StopServing();
   description_.instance = options.instance;
   description_.max_time_to_live_seconds = options.max_time_to_live_seconds;
   std::string error;
@@ -218,7 +222,7 @@ void Process::StopServing() {
     is_ticking_ = false;
   }
   ticker_changed_.notify_all();
-  ticker_.join();
+  if (ticker_.joinable()) ticker_.join();
 }
 
 bool Process::MayCompact(const DB* db, uint32_t family_id) {
@@ -317,7 +321,11 @@ void Process::RunTicker() {
   std::unique_lock<std::mutex> lock(ticker_mutex_);
   while (is_ticking_) {
     lock.unlock();
-    Tick();
+    try {
+      Tick();
+    } catch (const std::exception&) {
+      // Memory has run out; the next time comes soon.
+    }
     lock.lock();
     if (!is_ticking_) return;
     ticker_changed_.wait_for(lock,

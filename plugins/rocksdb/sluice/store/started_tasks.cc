@@ -1,5 +1,7 @@
 #include "sluice/store/started_tasks.h"
 
+#include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -32,6 +34,18 @@ void Run(Kind kind, DB* db, uint32_t family, std::atomic<bool>* cancelled) {
       .PermitUncheckedError();
 }
 
+void RunEach(Kind kind, Database* database,
+             const std::vector<uint32_t>& families) noexcept {
+  try {
+    for (const uint32_t family : families) {
+      database->Use(
+          [&](DB* db) { Run(kind, db, family, database->cancelled()); });
+    }
+  } catch (const std::exception&) {
+    // Memory has run out: that order is not carried out.
+  }
+}
+
 }  // namespace
 
 bool StartedTasks::Start(Kind kind, std::shared_ptr<Database> database,
@@ -40,15 +54,19 @@ bool StartedTasks::Start(Kind kind, std::shared_ptr<Database> database,
     --threads_;
     return false;
   }
-  StartSignalFreeThread("sluice-started", [this, kind,
-                                           database = std::move(database),
-                                           families = std::move(families)] {
-    for (const uint32_t family : families) {
-      database->Use(
-          [&](DB* db) { Run(kind, db, family, database->cancelled()); });
-    }
+  try {
+    StartSignalFreeThread(
+        "sluice-started",
+        [this, kind, database = std::move(database),
+         families = std::move(families)] {
+          RunEach(kind, database.get(), families);
+          --threads_;
+        })
+        .detach();
+  } catch (const std::system_error&) {
     --threads_;
-  }).detach();
+    return false;
+  }
   return true;
 }
 
