@@ -1,7 +1,9 @@
 #include "sluice/protocol/server.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -129,6 +131,14 @@ TEST_F(ServerTest, APathThatIsTooLongIsRefused) {
                           &requests_, &error_),
             nullptr);
   EXPECT_NE(error_.find("too long"), std::string::npos);
+}
+
+TEST_F(ServerTest, AFolderThatStaysLockedIsNotWaitedFor) {
+  const FileDescriptor folder(
+      ::open((folder_ + "/rocksdb").c_str(), O_RDONLY | O_DIRECTORY));
+  ASSERT_EQ(::flock(folder.get(), LOCK_EX), 0);
+  EXPECT_EQ(Start("other"), nullptr);
+  EXPECT_NE(error_.find("cannot use the folder"), std::string::npos);
 }
 
 TEST_F(ServerTest, AnswersInOrderAlsoAfterTheClientHasClosed) {

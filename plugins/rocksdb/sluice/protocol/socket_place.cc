@@ -1,6 +1,7 @@
 #include "sluice/protocol/socket_place.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,8 @@ namespace {
 constexpr size_t kMaxNameBytes = 63;
 constexpr mode_t kSocketMode = 0660;
 constexpr int kBacklog = 16;
+constexpr int kLockAttempts = 50;
+constexpr int kLockPauseMilliseconds = 10;
 
 std::string Reason(const std::string& action) {
   return action + ": " + std::generic_category().message(errno);
@@ -41,6 +44,17 @@ bool IsFree(const sockaddr_un& address) {
   const int failed = ::connect(
       probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return failed != 0 && (errno == ECONNREFUSED || errno == ENOENT);
+}
+
+// Who has the lock keeps it for an instant; one that was stopped meanwhile must
+// not keep a database from opening.
+bool LockSoon(const FileDescriptor& folder) {
+  for (int i = 0; i < kLockAttempts; ++i) {
+    if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    ::poll(nullptr, 0, kLockPauseMilliseconds);
+  }
+  return false;
 }
 
 // Binds and listens; the mode is set before anybody can find the name.
@@ -96,7 +110,7 @@ SocketPlace SocketPlace::Listen(const std::string& folder,
   std::filesystem::create_directories(folder, ignored);
   const FileDescriptor lock(
       ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock.IsOpen() || ::flock(lock.get(), LOCK_EX) != 0) {
+  if (!lock.IsOpen() || !LockSoon(lock)) {
     *error = Reason("cannot use the folder " + folder) +
              "; make it, writable for this process and with group sluice";
     return place;
