@@ -17,10 +17,13 @@ constexpr double kPutOffSeconds = 1;
 
 }  // namespace
 
-Database::Database(std::string name, std::string path, bool has_local_files)
+Database::Database(
+    std::string name, std::string path, bool has_local_files,
+    std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers)
     : name_(std::move(name)),
       path_(std::move(path)),
-      has_local_files_(has_local_files) {}
+      has_local_files_(has_local_files),
+      write_buffers_(std::move(write_buffers)) {}
 
 void Database::Opened(DB* db) {
   {
@@ -129,6 +132,7 @@ void Database::SetStalled(const std::string& family, bool is_stalled) {
 }
 
 bool Database::IsStalled() const {
+  if (write_buffers_ && write_buffers_->ShouldStall()) return true;
   std::lock_guard<std::mutex> lock(state_mutex_);
   // A family that was dropped while it stalled is not heard of again.
   return std::any_of(families_.begin(), families_.end(),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rocksdb/db.h"
+#include "rocksdb/write_buffer_manager.h"
 #include "sluice/io/task.h"
 #include "sluice/monotonic_clock.h"
 #include "sluice/store/family_state.h"
@@ -22,7 +23,9 @@ class Database {
  public:
   // `has_local_files` says that its files are those of this node, and not
   // those of a file system that the embedder has made itself.
-  Database(std::string name, std::string path, bool has_local_files);
+  Database(std::string name, std::string path, bool has_local_files,
+           std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager>
+               write_buffers = nullptr);
 
   const std::string& name() const { return name_; }
   const std::string& path() const { return path_; }
@@ -53,7 +56,8 @@ class Database {
   // Since when compactions of a family are put off, if they still are.
   std::optional<TimePoint> PutOffSince(uint32_t family, TimePoint now) const;
 
-  // Writes are slowed down or stopped, says the store.
+  // Writes are slowed down or stopped, says the store, which tells nobody of
+  // those that a write buffer manager stops: that one is asked.
   void SetStalled(const std::string& family, bool is_stalled);
   bool IsStalled() const;
 
@@ -68,6 +72,8 @@ class Database {
   const std::string name_;
   const std::string path_;
   const bool has_local_files_;
+  // The embedder's own, if there is one.
+  const std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers_;
   const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>(false);
   std::atomic<bool> cancelled_{false};
 

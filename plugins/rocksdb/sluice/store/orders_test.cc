@@ -160,6 +160,19 @@ TEST_F(OrdersTest, OrdersEndBeforeAWriteStallAndAreRefusedNearIt) {
   ExpectAllThere();
 }
 
+// No column family comes near a stall of its own.
+TEST_F(OrdersTest, AHoldEndsWhenTheWriteBufferManagerStopsWrites) {
+  options_.write_buffer_manager =
+      std::make_shared<ROCKSDB_NAMESPACE::WriteBufferManager>(
+          1 << 20, nullptr, /*allow_stall=*/true);
+  options_.max_write_buffer_number = 1000;
+  Open();
+  ASSERT_TRUE(Set("flush", "", kHold).contains("lease"));
+  for (int i = 0; i < 3000; ++i) Put(i);
+  EXPECT_FALSE(HasLeases());
+  ExpectAllThere();
+}
+
 TEST_F(OrdersTest, AStartedCompactionRunsByItself) {
   Open();
   const Json start = {

@@ -102,7 +102,8 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
   }
   auto database =
       std::make_shared<Database>(FreeName(path, options.database_name), path,
-                                 HasLocalFiles(db_options->env));
+                                 HasLocalFiles(db_options->env),
+                                 db_options->write_buffer_manager);
   Add(database, options, db_options->info_log);
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(
       database, &pace_,
