@@ -165,6 +165,7 @@ TEST_F(OrdersTest, AHoldEndsWhenTheWriteBufferManagerStopsWrites) {
   options_.write_buffer_manager =
       std::make_shared<ROCKSDB_NAMESPACE::WriteBufferManager>(
           1 << 20, nullptr, /*allow_stall=*/true);
+  options_.write_buffer_size = 64 << 10;
   options_.max_write_buffer_number = 1000;
   Open();
   ASSERT_TRUE(Set("flush", "", kHold).contains("lease"));
