@@ -55,6 +55,8 @@ type CompactionWorker struct {
 	FreeBytes         uint64   `yaml:"free_bytes"`
 	LongestJobSeconds float64  `yaml:"longest_job_seconds"`
 	Nice              int      `yaml:"nice"`
+	// ResumeJobs has a second worker go on with a job whose first one was lost.
+	ResumeJobs bool `yaml:"resume_jobs"`
 }
 
 // CompactionProgram is the program for the stores of a series of RocksDB.
@@ -228,5 +230,6 @@ func (w *CompactionWorker) host() host.Config {
 		},
 		LongestJob: time.Duration(w.LongestJobSeconds * float64(time.Second)),
 		Nice:       w.Nice,
+		ResumeJobs: w.ResumeJobs,
 	}
 }

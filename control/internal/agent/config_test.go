@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -153,6 +154,19 @@ const compactionConfig = minimalConfig + `compaction:
     programs: [{rocksdb_series: "11.8", path: /opt/sluice/rocksdb/11.8.1/bin/sluice-compact}]
     paths: [/srv/rocksdb]
 `
+
+func TestJobsAreResumedIfTheConfigurationSaysSo(t *testing.T) {
+	for _, resumes := range []bool{true, false} {
+		text := fmt.Sprintf("%s    resume_jobs: %t\n", compactionConfig, resumes)
+		config, err := parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.Compaction.Worker.host().ResumeJobs; got != resumes {
+			t.Errorf("%t: %t", resumes, got)
+		}
+	}
+}
 
 func TestCompactionDefaults(t *testing.T) {
 	config, err := parse([]byte(compactionConfig))

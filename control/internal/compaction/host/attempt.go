@@ -78,6 +78,7 @@ func (a *attempt) compact(ctx context.Context, program string, grant admission.G
 		return failure
 	}
 	a.host.metrics.Ran(time.Since(begun), report.CPUSeconds, report.OpenSeconds)
+	a.host.metrics.Resumed(report.ResumedBytes)
 	grant.Release()
 	return a.handOver(report.Result)
 }
@@ -95,6 +96,11 @@ func (a *attempt) work(ctx context.Context, program string, grant admission.Gran
 	moved, done := make(chan compaction.Progress, 1), make(chan ended, 1)
 	go func() {
 		report, err := worker.Run(ctx, a.spec(program, grant, moved))
+		if a.host.config.ResumeJobs && isLost(err) {
+			// Nobody else has the directory: the process is gone, and the job is still this agent's.
+			a.host.metrics.Restarted()
+			report, err = worker.Run(ctx, a.spec(program, grant, moved))
+		}
 		done <- ended{report, err}
 	}()
 	end := func(reason compaction.Reason, format string, arguments ...any) {
@@ -134,12 +140,18 @@ func (a *attempt) work(ctx context.Context, program string, grant admission.Gran
 	}
 }
 
+// isLost says whether a worker has ended without a word, as one that was killed.
+func isLost(err error) bool {
+	return err != nil && compaction.FailureOf(err).Reason == compaction.WorkerLost
+}
+
 func (a *attempt) spec(program string, grant admission.Grant, moved chan compaction.Progress) worker.Spec {
 	return worker.Spec{
 		Program: program,
 		Job: message.WorkerJob{
 			ProtocolVersion: message.CurrentVersion(), Job: a.job, Libraries: a.host.config.Libraries,
 			MemoryLimitBytes: grant.MemoryBytes, TemporaryLimitBytes: grant.TemporaryBytes,
+			Resumable: a.host.config.ResumeJobs,
 		},
 		Nice:  a.host.config.Nice,
 		Begun: a.note,

@@ -31,6 +31,8 @@ type Config struct {
 	LongestJob time.Duration
 	// Nice is the priority of workers, -20 to 19, of which lower ones go first.
 	Nice int
+	// ResumeJobs has a second worker go on with a job whose first one was lost.
+	ResumeJobs bool
 }
 
 // Load is that of this node's processors.

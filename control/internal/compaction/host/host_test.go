@@ -170,6 +170,40 @@ func TestHandover(t *testing.T) {
 	}
 }
 
+func TestJobWhoseWorkerIsLostIsResumed(t *testing.T) {
+	n := newNode(t, func(c *host.Config) { c.ResumeJobs = true })
+	s, job := n.run("a", "killed-once")
+	n.expectAccepted(s)
+	result, err := wire.DecodeCompactionResult(n.next(s).GetResult())
+	if err != nil || string(result.Blob) != "resumable true" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	n.send(s, &sluicev1.RunCompactionRequest{Take: true})
+	if _, err := s.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("the end of the stream is %v", err)
+	}
+	if _, err := os.Stat(job.OutputPath); err != nil {
+		t.Errorf("the output: %v", err)
+	}
+}
+
+func TestJobWhoseWorkersAreLostIsGivenUp(t *testing.T) {
+	n := newNode(t, func(c *host.Config) { c.ResumeJobs = true })
+	s, job := n.run("a", "crash")
+	n.expectAccepted(s)
+	n.expectFailure(s, compaction.WorkerLost)
+	n.expectNothingLeft(job)
+}
+
+// What RocksDB calls experimental has to be asked for.
+func TestJobWhoseWorkerIsLostIsNotResumedUnasked(t *testing.T) {
+	n := newNode(t, nil)
+	s, job := n.run("a", "killed-once")
+	n.expectAccepted(s)
+	n.expectFailure(s, compaction.WorkerLost)
+	n.expectNothingLeft(job)
+}
+
 func TestResultThatNobodyTakes(t *testing.T) {
 	n := newNode(t, nil)
 	s, job := n.run("a", "result")

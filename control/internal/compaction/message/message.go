@@ -92,6 +92,7 @@ type WorkerJob struct {
 	Libraries           []string       `json:"libraries"`
 	MemoryLimitBytes    uint64         `json:"memory_limit_bytes"`
 	TemporaryLimitBytes uint64         `json:"temporary_limit_bytes"`
+	Resumable           bool           `json:"resumable,omitempty"`
 }
 
 // WorkerLine is what a worker says: exactly one of its members.
@@ -114,6 +115,8 @@ type WorkerResult struct {
 	compaction.Progress
 	OpenSeconds float64 `json:"open_seconds"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
+	// ResumedBytes is what a worker before this one had written of the output.
+	ResumedBytes uint64 `json:"resumed_bytes,omitempty"`
 }
 
 // WorkerFailure is the last line of a worker that has not.

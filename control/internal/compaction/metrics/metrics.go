@@ -99,6 +99,8 @@ type Worker struct {
 	opening  prometheus.Counter
 	duration prometheus.Histogram
 	unswept  prometheus.Counter
+	restarts prometheus.Counter
+	resumed  prometheus.Counter
 }
 
 // NewWorker registers the metrics of jobs of other nodes. usage is what they have been given.
@@ -125,8 +127,16 @@ func NewWorker(registry prometheus.Registerer, usage func() admission.Usage) *Wo
 			Name: "sluice_compaction_worker_sweep_failures_total",
 			Help: "Attempts to remove what a compaction has left that have failed.",
 		}),
+		restarts: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_compaction_worker_restarts_total",
+			Help: "Workers that were started for a job whose first one was lost.",
+		}),
+		resumed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "sluice_compaction_worker_resumed_bytes_total",
+			Help: "Output of lost workers that the next one did not have to write again.",
+		}),
 	}
-	registry.MustRegister(w.jobs, w.cpu, w.opening, w.duration, w.unswept,
+	registry.MustRegister(w.jobs, w.cpu, w.opening, w.duration, w.unswept, w.restarts, w.resumed,
 		gaugeOf("sluice_compaction_worker_jobs", "Compactions of other nodes that run here now.",
 			func() float64 { return float64(usage().Jobs) }),
 		gaugeOf("sluice_compaction_worker_memory_bytes", "Memory that running compactions of other nodes may take.",
@@ -152,6 +162,16 @@ func (w *Worker) Ran(took time.Duration, cpuSeconds, openSeconds float64) {
 	w.duration.Observe(took.Seconds())
 	w.cpu.Add(max(0, cpuSeconds))
 	w.opening.Add(max(0, openSeconds))
+}
+
+// Restarted counts a second worker of a job.
+func (w *Worker) Restarted() {
+	w.restarts.Inc()
+}
+
+// Resumed counts what a second worker had not to do again.
+func (w *Worker) Resumed(bytes uint64) {
+	w.resumed.Add(float64(bytes))
 }
 
 // SweepFailed counts a directory that could not be removed.

@@ -40,6 +40,8 @@ type Report struct {
 	Result compaction.Result
 	// OpenSeconds and CPUSeconds are what a worker with a result has said of itself.
 	OpenSeconds, CPUSeconds float64
+	// ResumedBytes is what a worker before it had written of the output.
+	ResumedBytes uint64
 	// Errors is the end of what it wrote to its standard error.
 	Errors string
 }
@@ -160,6 +162,7 @@ func (c *conversation) take(line []byte) error {
 		c.report = Report{
 			Result:      compaction.Result{Blob: said.Result.Result, Progress: said.Result.Progress},
 			OpenSeconds: said.Result.OpenSeconds, CPUSeconds: said.Result.CPUSeconds,
+			ResumedBytes: said.Result.ResumedBytes,
 		}
 	default:
 		c.failure = &compaction.Failure{Reason: said.Failure.Reason, Detail: said.Failure.Message}

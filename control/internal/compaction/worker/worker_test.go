@@ -49,7 +49,7 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(report.Result.Blob) != "result of a-1" || report.Result.BytesRead != 2 || report.Result.BytesWritten != 1 ||
-		report.OpenSeconds != 0.5 || report.CPUSeconds != 0.25 {
+		report.OpenSeconds != 0.5 || report.CPUSeconds != 0.25 || report.ResumedBytes != 3 {
 		t.Errorf("%+v", report)
 	}
 }

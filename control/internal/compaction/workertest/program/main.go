@@ -38,9 +38,17 @@ var acts = map[string]func(*worker){
 	"silent":   func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); select {} },
 	"crash":    func(w *worker) { w.write("000001.sst"); _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 	"exit":     func(w *worker) { w.write("000001.sst"); fmt.Fprintln(os.Stderr, "out of ideas"); os.Exit(3) },
-	"garbage":  func(w *worker) { fmt.Println("compacting..."); w.progressOn() },
-	"twice":    func(w *worker) { w.finishOpen([]byte("1")); w.finishOpen([]byte("2")) },
-	"after":    func(w *worker) { w.finishOpen([]byte("1")); os.Exit(3) },
+	// Is killed the first time, and goes on the second time.
+	"killed-once": func(w *worker) {
+		if !w.has("000001.sst") {
+			w.write("000001.sst")
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+		w.finish(fmt.Appendf(nil, "resumable %t", w.job.Resumable))
+	},
+	"garbage": func(w *worker) { fmt.Println("compacting..."); w.progressOn() },
+	"twice":   func(w *worker) { w.finishOpen([]byte("1")); w.finishOpen([]byte("2")) },
+	"after":   func(w *worker) { w.finishOpen([]byte("1")); os.Exit(3) },
 	"linger": func(w *worker) {
 		signal.Ignore(syscall.SIGTERM)
 		w.finishOpen([]byte("1"))
@@ -119,6 +127,7 @@ func (w *worker) finish(result []byte) {
 func (w *worker) finishOpen(result []byte) {
 	w.say(message.WorkerLine{Result: &message.WorkerResult{
 		Result: result, Progress: compaction.Progress{BytesRead: 2, BytesWritten: 1}, OpenSeconds: 0.5, CPUSeconds: 0.25,
+		ResumedBytes: 3,
 	}})
 }
 
@@ -145,6 +154,11 @@ func (w *worker) write(name string) {
 	if err := os.WriteFile(filepath.Join(w.job.Job.OutputPath, name), []byte("data"), 0o640); err != nil {
 		w.fail(compaction.Path, err.Error())
 	}
+}
+
+func (w *worker) has(name string) bool {
+	_, err := os.Stat(filepath.Join(w.job.Job.OutputPath, name))
+	return err == nil
 }
 
 func (w *worker) grow() {
