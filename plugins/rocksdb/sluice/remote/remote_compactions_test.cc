@@ -1,9 +1,11 @@
 // Compactions of a real store that go to a real worker, and what goes wrong.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <thread>
 
 #include "rocksdb/merge_operator.h"
 #include "sluice/remote/worker_agent.h"
@@ -92,6 +94,73 @@ TEST_F(RemoteCompactionsTest, ASecondOpenOfTheFolderLeavesTheFirstAlone) {
       ROCKSDB_NAMESPACE::DB::Open(db_->GetOptions(), db_->GetName(), &second)
           .ok());
   EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+}
+
+// The first worker is killed once it has noted its first output file.
+class ResumedCompactionsTest : public RemoteCompactionsTest {
+ protected:
+  ResumedCompactionsTest() {
+    options_.disable_auto_compactions = true;
+    options_.target_file_size_base = 64 << 10;
+    agent_->resumes = true;
+    agent_->on_running = [this](const Json& job, ChildProcess* worker) {
+      if (!has_killed_ && AwaitProgress(job["output_path"])) {
+        has_killed_ = true;
+        worker->Signal(SIGKILL);
+      }
+    };
+  }
+
+  // Not for so long that the store would give the agent up.
+  static bool AwaitProgress(const std::string& folder) {
+    const TimePoint latest =
+        MonotonicClock::Default()->Now() + std::chrono::seconds(1);
+    while (!HasProgress(folder)) {
+      if (MonotonicClock::Default()->Now() > latest) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  void CompactLargeFiles() {
+    OpenRemote();
+    AddFile(8000);
+    AddFile(8000);
+    ASSERT_TRUE(
+        db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+    EXPECT_TRUE(has_killed_);
+    EXPECT_GE(Figure("remote_compactions_total"), 1u);
+    ExpectAllThere();
+    EXPECT_FALSE(HasOutputFolder());
+  }
+
+  static bool HasProgress(const std::string& folder) {
+    std::error_code gone;
+    for (const auto& each : fs::directory_iterator(folder, gone)) {
+      const std::string name = each.path().filename().string();
+      if (name.rfind("COMPACTION_PROGRESS-", 0) == 0 &&
+          each.file_size(gone) > 0 && !gone) {
+        return true;
+      }
+      // Where nothing is noted, outputs alone tell how far it is.
+      if (name == "000030.sst") return true;
+    }
+    return false;
+  }
+
+  std::atomic<bool> has_killed_{false};
+};
+
+TEST_F(ResumedCompactionsTest, AJobWhoseWorkerIsLostGoesOn) {
+  CompactLargeFiles();
+  EXPECT_GE(agent_->resumed_bytes(), 32u << 10);
+}
+
+// What the first worker has left is not taken for the second one's.
+TEST_F(ResumedCompactionsTest, AJobThatVerifiesItsOutputBeginsAnew) {
+  options_.paranoid_file_checks = true;
+  CompactLargeFiles();
+  EXPECT_EQ(agent_->resumed_bytes(), 0u);
 }
 
 TEST_F(RemoteCompactionsTest, WithoutAnAgentItIsLocal) {

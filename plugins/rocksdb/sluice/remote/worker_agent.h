@@ -43,6 +43,13 @@ class WorkerAgent {
   LineFilter on_wait;
   // The agent goes away when the worker has begun.
   std::atomic<bool> leaves{false};
+  // Has another worker go on with a job whose worker was lost.
+  std::atomic<bool> resumes{false};
+  // Is told each worker when it has its job and, if jobs are resumed, when it
+  // says how far it is.
+  std::function<void(const Json& job, ChildProcess* worker)> on_running;
+
+  uint64_t resumed_bytes() const { return resumed_bytes_; }
 
  private:
   void Run() {
@@ -67,32 +74,51 @@ class WorkerAgent {
           Send(client, on_run(job));
           continue;
         }
-        worker =
-            std::make_unique<ChildProcess>(std::vector<std::string>{worker_});
-        worker->Send(
-            WriteJson({{"protocol_version", {{"major", 1}, {"minor", 0}}},
-                       {"job", job},
-                       {"libraries", Json::array()},
-                       {"memory_limit_bytes", 0},
-                       {"temporary_limit_bytes", 0}}) +
-            "\n");
+        worker = Start(job);
         Send(client, R"({"result":{"placement":"remote","node":"here"}})");
         continue;
       }
       if (leaves) return;
       // A job that was only pretended to be taken never ends.
       if (!worker) continue;
-      std::string answer = End(worker.get());
+      std::string answer = NextAnswer(job, worker.get());
+      if (answer.empty() && resumes) {
+        worker = Start(job);
+        answer = kRunning;
+      }
+      if (answer.empty()) answer = kLost;
       if (on_wait) answer = on_wait(job, std::move(answer));
       Send(client, answer);
     }
     received_.clear();
   }
 
-  static std::string End(ChildProcess* worker) {
+  std::unique_ptr<ChildProcess> Start(const Json& job) {
+    auto worker =
+        std::make_unique<ChildProcess>(std::vector<std::string>{worker_});
+    worker->Send(
+        WriteJson({{"protocol_version", {{"major", 1}, {"minor", 0}}},
+                   {"job", job},
+                   {"libraries", Json::array()},
+                   {"memory_limit_bytes", 0},
+                   {"temporary_limit_bytes", 0},
+                   {"resumable", resumes.load()}}) +
+        "\n");
+    if (on_running) on_running(job, worker.get());
+    return worker;
+  }
+
+  // Empty for a worker that has ended without a word.
+  std::string NextAnswer(const Json& job, ChildProcess* worker) {
     while (const auto line = worker->ReadLine()) {
       const Json said = *ReadJson(*line);
+      // Others are quick enough to be waited for.
+      if (resumes && said.contains("progress")) {
+        if (on_running) on_running(job, worker);
+        return kRunning;
+      }
       if (said.contains("result")) {
+        resumed_bytes_ = said["result"]["resumed_bytes"].get<uint64_t>();
         return WriteJson(
             {{"result",
               {{"state", "done"}, {"result", said["result"]["result"]}}}});
@@ -103,7 +129,7 @@ class WorkerAgent {
               {{"state", "local"}, {"reason", said["failure"]["reason"]}}}});
       }
     }
-    return R"({"result":{"state":"local","reason":"worker-lost"}})";
+    return "";
   }
 
   std::optional<std::string> Read(const FileDescriptor& client) {
@@ -126,10 +152,16 @@ class WorkerAgent {
     ::send(client.get(), line.data(), line.size(), MSG_NOSIGNAL);
   }
 
+  static constexpr char kRunning[] =
+      R"({"result":{"state":"running","bytes_read":0,"bytes_written":0}})";
+  static constexpr char kLost[] =
+      R"({"result":{"state":"local","reason":"worker-lost"}})";
+
   const std::string worker_;
   SocketPlace place_;
   std::string received_;
   std::atomic<int> jobs_{0};
+  std::atomic<uint64_t> resumed_bytes_{0};
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
 };

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,17 +73,6 @@ void ReportProgress(JobRun* run, ReportLines* report) {
   }
 }
 
-// What a job that failed has left. A cancelled one leaves it to the agent,
-// which gives it no time.
-void Sweep(const std::string& output_path) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator each(output_path, error), end;
-       !error && each != end; each.increment(error)) {
-    std::error_code ignored;
-    std::filesystem::remove_all(each->path(), ignored);
-  }
-}
-
 int Fail(const JobFailure& failure, ReportLines* report) {
   report->Failure(failure);
   return EXIT_FAILURE;
@@ -114,8 +102,9 @@ int Main() {
   }).detach();
   const auto outcome = run.Run();
   if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
+    // A cancelled one leaves it to the agent, which gives it no time.
     if (failure->reason != "cancelled" && failure->reason != "path") {
-      Sweep(output_path);
+      EmptyFolder(output_path);
     }
     return Fail(*failure, &report);
   }

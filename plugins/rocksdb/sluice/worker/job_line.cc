@@ -35,6 +35,13 @@ class Members {
     if (!number) Refuse(name);
     return number.value_or(0);
   }
+  bool OptionalBoolean(const char* name) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return false;
+    if (found->is_boolean()) return found->get<bool>();
+    Refuse(name);
+    return false;
+  }
   const Json& Of(const char* name, Json::value_t type) {
     static const Json kNone;
     const auto found = object_.find(name);
@@ -140,6 +147,7 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   read.input = input.value_or("");
   ReadLibraries(top.Of("libraries", Json::value_t::array), &top, &read);
   read.temporary_limit_bytes = top.Whole("temporary_limit_bytes");
+  read.is_resumable = top.OptionalBoolean("resumable");
   for (const Members& each : {members, top}) {
     if (!each.wrong().empty()) {
       return Invalid("the member \"" + each.wrong() +

@@ -30,6 +30,9 @@ struct WorkerJob {
   std::vector<std::string> libraries;
   // 0 for no bound.
   uint64_t temporary_limit_bytes = 0;
+  // Whether the output path keeps what the next worker of the job can go on
+  // with, and may hold such things of the last one.
+  bool is_resumable = false;
 };
 
 std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line);

@@ -41,6 +41,16 @@ TEST(JobLineTest, AGoodLineIsAJob) {
   EXPECT_EQ(job.objects[0].second, "mine");
   EXPECT_EQ(job.libraries[0], "/opt/filters.so");
   EXPECT_EQ(job.temporary_limit_bytes, 1000u);
+  EXPECT_FALSE(job.is_resumable);
+}
+
+TEST(JobLineTest, AJobIsResumableIfItSaysSo) {
+  Json line = GoodLine();
+  line["resumable"] = true;
+  const auto read = ReadJobLine(WriteJson(line));
+  EXPECT_TRUE(std::get<WorkerJob>(read).is_resumable);
+  line["resumable"] = 1;
+  EXPECT_EQ(ReasonOf(line), "failed");
 }
 
 TEST(JobLineTest, AnotherVersionIsSaidFirst) {

@@ -35,6 +35,7 @@ using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::HistogramData;
 using ROCKSDB_NAMESPACE::OpenAndCompactOptions;
 using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::VerifyOutputFlags;
 
 constexpr double kSecondsPerMicrosecond = 1e-6;
 
@@ -77,8 +78,20 @@ void OpenCheaply(const CompactionInput& input, const std::string& output_path,
                           {"track_and_verify_wals_in_manifest", "false"}};
 }
 
+// With hashes of outputs to verify RocksDB starts anew without a word, and
+// without removing what is there: they ended with the worker. Of tables that
+// are not block-based it knows the format by the name of their factory, which
+// is not that of InputTables.
+bool CanResume(const ColumnFamilyOptions& family) {
+  return family.table_factory->IsInstanceOf(
+             ROCKSDB_NAMESPACE::TableFactory::kBlockBasedTableName()) &&
+         !family.paranoid_file_checks &&
+         !(family.verify_output_flags & VerifyOutputFlags::kVerifyIteration);
+}
+
 Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
-                    CompactionServiceOptionsOverride* options) {
+                    CompactionServiceOptionsOverride* options,
+                    bool* can_resume) {
   ConfigOptions how;
   // A newer patch version may know more options; what cannot be made here,
   // such as a filter, must fail.
@@ -94,6 +107,7 @@ Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
     if (family.name != input.family) continue;
     CopyObjects(database, family.options, options);
     OpenCheaply(input, job.output_path, options);
+    *can_resume = CanResume(family.options);
     return Status::OK();
   }
   return Status::InvalidArgument("no column family", input.family);
@@ -127,20 +141,33 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) && !error;
+}
+
 bool IsEmptyFolder(const std::string& path) {
   std::error_code error;
-  return std::filesystem::is_directory(path, error) &&
-         std::filesystem::is_empty(path, error) && !error;
+  return IsFolder(path) && std::filesystem::is_empty(path, error) && !error;
 }
 
 }  // namespace
+
+void EmptyFolder(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(path, error), end;
+       !error && each != end; each.increment(error)) {
+    std::error_code ignored;
+    std::filesystem::remove_all(each->path(), ignored);
+  }
+}
 
 JobRun::JobRun(WorkerJob job)
     : job_(std::move(job)),
       statistics_(ROCKSDB_NAMESPACE::CreateDBStatistics()) {}
 
 std::variant<JobResult, JobFailure> JobRun::Run() {
-  if (!IsEmptyFolder(job_.output_path)) {
+  if (!(job_.is_resumable ? IsFolder : IsEmptyFolder)(job_.output_path)) {
     return JobFailure{"path", "the output path is no empty folder"};
   }
   const std::string unloaded = LoadLibraries();
@@ -150,7 +177,8 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
     return JobFailure{"failed", "the input is not that of a compaction"};
   }
   CompactionServiceOptionsOverride made;
-  const Status loaded = LoadOverride(job_, input, &made);
+  bool can_resume = false;
+  const Status loaded = LoadOverride(job_, input, &made, &can_resume);
   if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
   if (!loaded.ok()) return JobFailure{"object", loaded.ToString()};
   const std::string missing = WhatIsMissing(job_, made);
@@ -160,6 +188,9 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
   made.statistics = statistics_;
   OpenAndCompactOptions options;
   options.canceled = &cancelled_;
+  options.allow_resumption = job_.is_resumable && can_resume;
+  // Without resumption RocksDB needs it empty, and does not look.
+  if (!options.allow_resumption) EmptyFolder(job_.output_path);
   JobResult result;
   try {
     const Status status =
@@ -176,6 +207,8 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
   result.bytes_written = bytes_written();
   result.open_seconds = static_cast<double>(open.sum) * kSecondsPerMicrosecond;
   result.cpu_seconds = CpuSeconds();
+  result.resumed_bytes = statistics_->getTickerCount(
+      ROCKSDB_NAMESPACE::REMOTE_COMPACT_RESUMED_BYTES);
   return result;
 }
 

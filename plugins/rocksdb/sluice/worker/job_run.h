@@ -12,6 +12,9 @@
 
 namespace sluice {
 
+// Removes what is in a folder.
+void EmptyFolder(const std::string& path);
+
 class JobRun {
  public:
   explicit JobRun(WorkerJob job);

@@ -35,7 +35,8 @@ void ReportLines::Result(const JobResult& result) {
                      {"bytes_read", result.bytes_read},
                      {"bytes_written", result.bytes_written},
                      {"open_seconds", result.open_seconds},
-                     {"cpu_seconds", result.cpu_seconds}}}}));
+                     {"cpu_seconds", result.cpu_seconds},
+                     {"resumed_bytes", result.resumed_bytes}}}}));
 }
 
 void ReportLines::Failure(const JobFailure& failure) {

@@ -16,6 +16,8 @@ struct JobResult {
   uint64_t bytes_written = 0;
   double open_seconds = 0;
   double cpu_seconds = 0;
+  // Of the output, what an earlier worker of the job had written.
+  uint64_t resumed_bytes = 0;
 };
 
 // Safe for threads: each line is written whole.
