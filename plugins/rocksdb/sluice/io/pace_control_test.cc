@@ -67,6 +67,19 @@ TEST_F(PaceControlTest, WithoutALeaseNothingWaits) {
   EXPECT_EQ(WaitSeconds(task), 0);
 }
 
+TEST_F(PaceControlTest, WhatAnotherNodeDidIsNotPaidFor) {
+  Order("orders", kThousand);
+  const auto task = Compaction(3);
+  task->ShowRemoteProgress(1 << 30, 1 << 20);
+  EXPECT_EQ(task->Progress(), 1u << 30);
+  task->ShowRemoteProgress(1 << 20, 1 << 10);
+  EXPECT_EQ(task->Progress(), 1u << 30);
+  // It is local from now on.
+  task->bytes_read += 500;
+  control_.Charge(task.get(), clock_.Now());
+  EXPECT_LE(WaitSeconds(task), 0.5);
+}
+
 TEST_F(PaceControlTest, AHoldHoldsItsScopeAlone) {
   Order("orders/*/L1", kHold);
   EXPECT_TRUE(IsHeld(Compaction(1)));

@@ -52,6 +52,13 @@ struct Task {
     return std::max(bytes_read.load(std::memory_order_relaxed),
                     bytes_written.load(std::memory_order_relaxed));
   }
+  // What another node has done of it: it is shown, and no rate pays for it.
+  void ShowRemoteProgress(uint64_t read, uint64_t written) {
+    const uint64_t before = Progress();
+    bytes_read = std::max(bytes_read.load(), read);
+    bytes_written = std::max(bytes_written.load(), written);
+    bytes_charged += Progress() - before;
+  }
   bool IsFree() const {
     return is_exempt || (freedom && freedom->load(std::memory_order_acquire));
   }

@@ -18,11 +18,9 @@ using ROCKSDB_NAMESPACE::DB;
 constexpr Duration kAnswerTime = std::chrono::seconds(5);
 
 void ShowProgress(const AgentAnswer& answer) {
-  const auto& task = CurrentTask();
-  if (!task) return;
-  task->bytes_read = std::max<uint64_t>(task->bytes_read, answer.bytes_read);
-  task->bytes_written =
-      std::max<uint64_t>(task->bytes_written, answer.bytes_written);
+  if (const auto& task = CurrentTask()) {
+    task->ShowRemoteProgress(answer.bytes_read, answer.bytes_written);
+  }
 }
 
 }  // namespace
