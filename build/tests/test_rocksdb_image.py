@@ -104,8 +104,8 @@ def test_the_agent_is_inside_and_not_root(podman: Podman, made: dict[str, Made])
     assert "what to do:" in container.log()
     # A configuration that says nothing: the agent itself refuses it, as user sluice.
     script = (
-        "echo '{}' > /etc/sluice/agent/agent.yml; rocksdb-entrypoint worker;"
-        "echo $?; stat -c %U /run/sluice/agent /var/lib/sluice-agent"
+        "mkdir -p /etc/sluice/agent; echo '{}' > /etc/sluice/agent/agent.yml;"
+        "rocksdb-entrypoint worker; echo $?; stat -c %U /run/sluice/agent /var/lib/sluice-agent"
     )
     said = run(podman, made["patched"], "sh", "-c", script).split()
     assert said[-2:] == ["sluice", "sluice"]
