@@ -11,6 +11,7 @@ import org.rocksdb.ConfigOptions;
 import org.rocksdb.DBOptions;
 import org.rocksdb.Options;
 import org.rocksdb.OptionsUtil;
+import org.rocksdb.RateLimiter;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
@@ -27,8 +28,26 @@ record DatabaseOptions(DBOptions database, ColumnFamilyOptions family) implement
     if (!settings.optionsFile().isEmpty()) {
       return ofFile(settings);
     }
-    return new DatabaseOptions(
-        database(settings.databaseOptions()), family(settings.familyOptions()));
+    DBOptions database = database(settings.databaseOptions());
+    limit(database, settings.autoTunedLimiterBytesPerSecond());
+    return new DatabaseOptions(database, family(settings.familyOptions()));
+  }
+
+  /** An option string can name a fixed rate only. */
+  private static void limit(DBOptions database, int bytesPerSecond) {
+    if (bytesPerSecond == 0) {
+      return;
+    }
+    // The options keep it.
+    try (RateLimiter limiter =
+        new RateLimiter(
+            bytesPerSecond,
+            RateLimiter.DEFAULT_REFILL_PERIOD_MICROS,
+            RateLimiter.DEFAULT_FAIRNESS,
+            RateLimiter.DEFAULT_MODE,
+            true)) {
+      database.setRateLimiter(limiter);
+    }
   }
 
   /** Both in one object, as some of RocksDB's functions ask for. */

@@ -15,7 +15,8 @@ record RocksDbSettings(
     String databaseOptions,
     String familyOptions,
     boolean sync,
-    int batchSize) {
+    int batchSize,
+    int autoTunedLimiterBytesPerSecond) {
   static final Setting DIRECTORY =
       Setting.of("rocksdb.directory", "", "where the database is; must be set");
   static final Setting FAMILY =
@@ -39,10 +40,22 @@ record RocksDbSettings(
       Setting.of("rocksdb.sync", "false", "a write is on the disk before it is done");
   static final Setting BATCH_SIZE =
       Setting.of("rocksdb.batchsize", "1", "inserts that are written together");
+  static final Setting AUTO_TUNED_LIMITER =
+      Setting.of(
+          "rocksdb.autotunedlimiterbytespersecond",
+          "0",
+          "a rate limiter of writes that tunes itself up to this; 0: none");
 
   static List<Setting> all() {
     return List.of(
-        DIRECTORY, FAMILY, OPTIONS_FILE, DATABASE_OPTIONS, FAMILY_OPTIONS, SYNC, BATCH_SIZE);
+        DIRECTORY,
+        FAMILY,
+        OPTIONS_FILE,
+        DATABASE_OPTIONS,
+        FAMILY_OPTIONS,
+        SYNC,
+        BATCH_SIZE,
+        AUTO_TUNED_LIMITER);
   }
 
   /**
@@ -59,7 +72,8 @@ record RocksDbSettings(
             text(properties, DATABASE_OPTIONS),
             text(properties, FAMILY_OPTIONS),
             bool(properties, SYNC),
-            number(properties, BATCH_SIZE, 1));
+            number(properties, BATCH_SIZE, 1),
+            number(properties, AUTO_TUNED_LIMITER, 0));
     settings.check();
     return settings;
   }
