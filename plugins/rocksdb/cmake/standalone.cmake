@@ -33,6 +33,7 @@ sluice_test(core_test sluice_core
   sluice/remote/agent_connection_test.cc
   sluice/remote/agent_messages_test.cc
   sluice/signal_free_thread_test.cc
+  sluice/store/compaction_admissions_test.cc
   sluice/store/family_state_test.cc
   sluice/store/scope_names_test.cc
   sluice/text/base64_test.cc

@@ -184,9 +184,12 @@ std::optional<Refusal> Methods::CheckOrder(const Order& order) const {
 // Gives the lease of an order that has a setting.
 Methods::Outcome Methods::Give(const Order& order, LeaseStore::Given* given) {
   const Kind kind = *KindNamed(order.kind);
-  if (auto forbidden = store_->ForbidsOrders(kind)) return *forbidden;
   const Setting setting{*SettingNamed(order.setting_name),
                         order.number.value_or(0)};
+  if (auto forbidden = store_->ForbidsOrder(kind, AspectOf(setting.name),
+                                            order.scope)) {
+    return *forbidden;
+  }
   *given = leases_->Set({kind, order.scope, setting, order.owner, {}},
                         order.time_to_live_seconds, order.replace);
   if (!given->refused) return Json{{"lease", ToJson(given->lease)}};

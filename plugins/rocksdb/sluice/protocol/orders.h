@@ -33,8 +33,10 @@ class OrderedStore {
 
   virtual const Description& Describe() const = 0;
   virtual bool HasScope(Kind kind, const std::string& scope) const = 0;
-  // Why the store's own limits forbid orders now.
-  virtual std::optional<Refusal> ForbidsOrders(Kind kind) const = 0;
+  // Why this cannot be ordered: never on that scope, or not now because of the
+  // store's own limits.
+  virtual std::optional<Refusal> ForbidsOrder(
+      Kind kind, Aspect aspect, const std::string& scope) const = 0;
   // Starts tasks, or says why not.
   virtual std::optional<Refusal> Start(Kind kind, const std::string& scope,
                                        const std::string& owner) = 0;

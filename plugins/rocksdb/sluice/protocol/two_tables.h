@@ -15,7 +15,8 @@ class TwoTables : public OrderedStore {
   bool HasScope(Kind, const std::string& scope) const override {
     return scope.empty() || scope == "a" || scope == "b";
   }
-  std::optional<Refusal> ForbidsOrders(Kind) const override {
+  std::optional<Refusal> ForbidsOrder(Kind, Aspect,
+                                      const std::string&) const override {
     return forbidden;
   }
   std::optional<Refusal> Start(Kind, const std::string& scope,

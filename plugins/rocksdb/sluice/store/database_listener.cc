@@ -42,10 +42,13 @@ uint64_t InputBytes(DB* db, const CompactionJobInfo& info) {
 }  // namespace
 
 DatabaseListener::DatabaseListener(std::shared_ptr<Database> database,
-                                   Pace* pace, std::function<void()> stalled,
+                                   Pace* pace,
+                                   CompactionAdmissions* admissions,
+                                   std::function<void()> stalled,
                                    std::function<void(Database*)> closed)
     : database_(std::move(database)),
       pace_(pace),
+      admissions_(admissions),
       stalled_(std::move(stalled)),
       closed_(std::move(closed)) {}
 
@@ -130,7 +133,9 @@ void DatabaseListener::OnCompactionBegin(DB* db,
   task->bytes_total = InputBytes(db, info);
   task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
                 std::to_string(info.output_level);
+  const auto scopes = task->scopes;
   Begin({info.job_id, 0}, std::move(task));
+  admissions_->Begun(scopes);
 }
 
 void DatabaseListener::OnCompactionCompleted(DB*,

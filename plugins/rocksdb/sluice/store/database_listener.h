@@ -9,6 +9,7 @@
 
 #include "rocksdb/listener.h"
 #include "sluice/io/pace.h"
+#include "sluice/store/compaction_admissions.h"
 #include "sluice/store/database.h"
 
 namespace sluice {
@@ -20,6 +21,7 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
   // `closed` is called when the store has let go of the listener; `stalled`
   // when the store has begun to hold up writes.
   DatabaseListener(std::shared_ptr<Database> database, Pace* pace,
+                   CompactionAdmissions* admissions,
                    std::function<void()> stalled,
                    std::function<void(Database*)> closed);
   ~DatabaseListener() override;
@@ -57,6 +59,7 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
 
   const std::shared_ptr<Database> database_;
   Pace* const pace_;
+  CompactionAdmissions* const admissions_;
   const std::function<void()> stalled_;
   const std::function<void(Database*)> closed_;
   std::mutex mutex_;

@@ -208,6 +208,16 @@ TEST_F(OrdersTest, ScopesAreThoseOfOpenDatabasesAndFamilies) {
   EXPECT_EQ(Set("flush", "shop/default/L0", kHold)["code"], -32004);
 }
 
+TEST_F(OrdersTest, WhatTheStoreAsksByFamilyIsNotOrderedByLevel) {
+  Open();
+  const Json one = {{"name", "concurrency"}, {"number", 1}};
+  const Json put_off = {{"name", "defer_until_debt_bytes"}, {"number", 1e9}};
+  for (const Json& setting : {one, put_off}) {
+    EXPECT_EQ(Set("compaction", "orders/*/L1", setting)["code"], -32003);
+    EXPECT_TRUE(Set("compaction", "orders/default", setting).contains("lease"));
+  }
+}
+
 TEST_F(OrdersTest, RequestsAreTimedByIntervals) {
   Open("remote=false;latency=on");
   Await([this](const Json& shown) {

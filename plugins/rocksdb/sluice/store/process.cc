@@ -106,7 +106,7 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
                                  db_options->write_buffer_manager);
   Add(database, options, db_options->info_log);
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(
-      database, &pace_,
+      database, &pace_, &admissions_,
       [this] {
         EndOrders(Kind::kCompaction);
         EndOrders(Kind::kFlush);
@@ -238,7 +238,7 @@ bool Process::MayCompact(const DB* db, uint32_t family_id) {
   const bool is_put_off =
       deferral && DebtOf(deferral->scope, Databases(), *database, *family) <
                       deferral->setting.number;
-  if (is_put_off || IsCrowded(leases_, scopes, pace_.Running())) {
+  if (is_put_off || !admissions_.Admit(scopes, now)) {
     database->SetPutOff(family_id, now);
     return false;
   }
@@ -275,7 +275,16 @@ bool Process::HasScope(Kind kind, const std::string& scope) const {
   return false;
 }
 
-std::optional<Refusal> Process::ForbidsOrders(Kind kind) const {
+std::optional<Refusal> Process::ForbidsOrder(Kind kind, Aspect aspect,
+                                             const std::string& scope) const {
+  const bool is_of_families =
+      aspect == Aspect::kDeferral || aspect == Aspect::kConcurrency;
+  if (is_of_families && SplitScope(scope).level) {
+    return Refusal{ErrorCode::kRefused,
+                   "the store is asked by family whether a compaction may "
+                   "begin, not by level",
+                   "Name its family, its database, or \"\"."};
+  }
   const bool at_limit =
       kind == Kind::kCompaction ? compaction_limit_ : flush_limit_;
   if (!at_limit) return std::nullopt;

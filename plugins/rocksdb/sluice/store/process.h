@@ -19,6 +19,7 @@
 #include "sluice/protocol/orders.h"
 #include "sluice/protocol/requests.h"
 #include "sluice/protocol/server.h"
+#include "sluice/store/compaction_admissions.h"
 #include "sluice/store/database.h"
 #include "sluice/store/figures.h"
 #include "sluice/store/started_tasks.h"
@@ -52,7 +53,8 @@ class Process : public OrderedStore {
 
   const Description& Describe() const override { return description_; }
   bool HasScope(Kind kind, const std::string& scope) const override;
-  std::optional<Refusal> ForbidsOrders(Kind kind) const override;
+  std::optional<Refusal> ForbidsOrder(Kind kind, Aspect aspect,
+                                      const std::string& scope) const override;
   std::optional<Refusal> Start(Kind kind, const std::string& scope,
                                const std::string& owner) override;
   Json Snapshot() const override;
@@ -80,6 +82,7 @@ class Process : public OrderedStore {
   const MonotonicClock* const clock_ = MonotonicClock::Default();
   LeaseStore leases_{clock_};
   Pace pace_{&leases_, clock_};
+  CompactionAdmissions admissions_{&leases_, &pace_};
   OperationLatencies latencies_{clock_};
   Figures figures_;
   StartedTasks started_;

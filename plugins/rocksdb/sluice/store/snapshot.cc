@@ -193,20 +193,4 @@ double DebtOf(const std::string& scope, const OpenDatabases& databases,
   return sum;
 }
 
-bool IsCrowded(const LeaseStore& leases, const std::vector<std::string>& scopes,
-               const RunningTasks& running) {
-  return std::any_of(scopes.begin(), scopes.end(), [&](const auto& scope) {
-    const auto lease =
-        leases.Find(Kind::kCompaction, Aspect::kConcurrency, {scope});
-    if (!lease) return false;
-    const auto count =
-        std::count_if(running.begin(), running.end(), [&](const auto& task) {
-          return task->kind == Kind::kCompaction &&
-                 std::find(task->scopes.begin(), task->scopes.end(), scope) !=
-                     task->scopes.end();
-        });
-    return static_cast<double>(count) >= lease->setting.number;
-  });
-}
-
 }  // namespace sluice

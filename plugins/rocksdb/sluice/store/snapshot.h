@@ -8,7 +8,6 @@
 
 #include "sluice/io/task.h"
 #include "sluice/latency/operation_latencies.h"
-#include "sluice/lease/lease_store.h"
 #include "sluice/protocol/json.h"
 #include "sluice/store/database.h"
 
@@ -25,9 +24,5 @@ Json SnapshotOf(const OpenDatabases& databases, const RunningTasks& running,
 // Debt of compactions in a scope that contains the family.
 double DebtOf(const std::string& scope, const OpenDatabases& databases,
               const Database& own, const FamilyState& family);
-
-// Whether as many compactions run in one of the scopes as its lease allows.
-bool IsCrowded(const LeaseStore& leases, const std::vector<std::string>& scopes,
-               const RunningTasks& running);
 
 }  // namespace sluice
