@@ -83,7 +83,7 @@ def test_sample_reads_counters():
 
 
 def test_sample_of_control_groups_of_both_versions(tmp_path):
-    (tmp_path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
+    (tmp_path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\nthrottled_usec 500000\n")
     (tmp_path / "memory.current").write_text("4096\n")
     (tmp_path / "cpuacct.usage").write_text("2000000000\n")
     files = sampler.group_files([f"node={tmp_path}"])["node"]
@@ -92,6 +92,11 @@ def test_sample_of_control_groups_of_both_versions(tmp_path):
         ("group:node", "cpu_seconds", 1.5),
         ("group:node", "cpu_seconds", 2.0),
         ("group:node", "memory_bytes", 4096),
+        ("group:node", "throttled_seconds", 0.5),
+    ]
+    version_1 = "nr_periods 10\nnr_throttled 2\nthrottled_time 250000000\n"
+    assert list(sampler.group_samples("node", "cpu.stat", version_1)) == [
+        ("group:node", "throttled_seconds", 0.25)
     ]
     with pytest.raises(ValueError, match="NAME=PATH"):
         sampler.group_files(["nonsense"])

@@ -27,6 +27,12 @@ _GROUP_FILES = {
     "memory.usage_in_bytes": "memory",
     "cpuacct.usage": "cpu",
 }
+# Throttled: how long the group was held up by its CPU quota; the first name is of version 2.
+_CPU_STAT_FIELDS = (
+    ("usage_usec", "cpu_seconds", 1e6),
+    ("throttled_usec", "throttled_seconds", 1e6),
+    ("throttled_time", "throttled_seconds", 1e9),
+)
 
 Sample = tuple[str, str, float]
 
@@ -72,14 +78,15 @@ def pressure_samples(resource: str, text: str) -> Iterator[Sample]:
 
 
 def group_samples(group: str, file_name: str, text: str) -> Iterator[Sample]:
-    """CPU time and memory of one control group, of version 1 or 2."""
+    """CPU time, time without it for its quota, memory of a control group of version 1 or 2."""
     source = f"group:{group}"
     if file_name == "cpuacct.usage":
         yield source, "cpu_seconds", int(text) / 1e9
     elif file_name == "cpu.stat":
-        usage = dict(line.split() for line in text.splitlines()).get("usage_usec")
-        if usage is not None:
-            yield source, "cpu_seconds", int(usage) / 1e6
+        values = dict(line.split() for line in text.splitlines())
+        for key, name, per_second in _CPU_STAT_FIELDS:
+            if key in values:
+                yield source, name, int(values[key]) / per_second
     else:
         yield source, "memory_bytes", int(text)
 
