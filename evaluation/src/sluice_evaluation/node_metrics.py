@@ -1,6 +1,7 @@
 """Processor time of nodes and what was left to do after the load: numbers of the whole run.
 
-Processor time comes from the samples of the control group `node`, of which each node has one.
+Processor time comes from the samples of the control group `node`, of which each node has one;
+what others took of it from those of the machine, which `probes/sampler.py` describes.
 """
 
 import csv
@@ -14,6 +15,8 @@ from sluice_evaluation.store_logs import Sample
 
 NODE_GROUP = "group:node"
 DRAIN = "drain"
+_MACHINE = "cpu"
+_STEAL = "steal_seconds"
 
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
@@ -59,6 +62,28 @@ def _spent(node: Iterable[Sample], start: float, end: float) -> float | None:
         if (s.source, s.name) == (NODE_GROUP, "cpu_seconds") and start <= s.epoch_seconds <= end
     ]
     return inside[-1] - inside[0] if len(inside) > 1 else None
+
+
+def stolen_share(samples: Path, start: float, end: float) -> float | None:
+    """Share of processor time that a hypervisor gave to others between two times, or None.
+
+    `samples` is the folder of a record's samples. The largest over the machines that were sampled;
+    without two samples in that time nothing is known of a machine.
+    """
+    shares = (_stolen_share_of(path, start, end) for path in sorted(samples.glob("*.csv")))
+    return max((share for share in shares if share is not None), default=None)
+
+
+def _stolen_share_of(path: Path, start: float, end: float) -> float | None:
+    first: dict[str, float] = {}
+    last: dict[str, float] = {}
+    with path.open(newline="") as lines:
+        for at, source, name, value in csv.reader(lines):
+            if source == _MACHINE and start <= float(at) <= end:
+                first.setdefault(name, float(value))
+                last[name] = float(value)
+    total = sum(last.values()) - sum(first.values())
+    return (last[_STEAL] - first[_STEAL]) / total if total > 0 and _STEAL in last else None
 
 
 def end_of_work(events: Iterable[dict[str, Any]]) -> float:

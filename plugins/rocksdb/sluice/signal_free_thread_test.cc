@@ -36,8 +36,9 @@ void StartWithoutRoom() {
 
 TEST(SignalFreeThreadTest, NoSignalReachesIt) {
   bool is_blocked = false;
-  StartSignalFreeThread("test", [&] { is_blocked = IsBlocked(SIGTERM); })
-      .join();
+  StartSignalFreeThread("test", [&] {
+    is_blocked = IsBlocked(SIGTERM);
+  }).join();
   EXPECT_TRUE(is_blocked);
   EXPECT_FALSE(IsBlocked(SIGTERM));
 }

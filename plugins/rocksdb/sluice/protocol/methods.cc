@@ -186,8 +186,8 @@ Methods::Outcome Methods::Give(const Order& order, LeaseStore::Given* given) {
   const Kind kind = *KindNamed(order.kind);
   const Setting setting{*SettingNamed(order.setting_name),
                         order.number.value_or(0)};
-  if (auto forbidden = store_->ForbidsOrder(kind, AspectOf(setting.name),
-                                            order.scope)) {
+  if (auto forbidden =
+          store_->ForbidsOrder(kind, AspectOf(setting.name), order.scope)) {
     return *forbidden;
   }
   *given = leases_->Set({kind, order.scope, setting, order.owner, {}},

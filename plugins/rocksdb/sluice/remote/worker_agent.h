@@ -96,14 +96,13 @@ class WorkerAgent {
   std::unique_ptr<ChildProcess> Start(const Json& job) {
     auto worker =
         std::make_unique<ChildProcess>(std::vector<std::string>{worker_});
-    worker->Send(
-        WriteJson({{"protocol_version", {{"major", 1}, {"minor", 0}}},
-                   {"job", job},
-                   {"libraries", Json::array()},
-                   {"memory_limit_bytes", 0},
-                   {"temporary_limit_bytes", 0},
-                   {"resumable", resumes.load()}}) +
-        "\n");
+    worker->Send(WriteJson({{"protocol_version", {{"major", 1}, {"minor", 0}}},
+                            {"job", job},
+                            {"libraries", Json::array()},
+                            {"memory_limit_bytes", 0},
+                            {"temporary_limit_bytes", 0},
+                            {"resumable", resumes.load()}}) +
+                 "\n");
     if (on_running) on_running(job, worker.get());
     return worker;
   }

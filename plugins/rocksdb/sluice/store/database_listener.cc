@@ -42,8 +42,7 @@ uint64_t InputBytes(DB* db, const CompactionJobInfo& info) {
 }  // namespace
 
 DatabaseListener::DatabaseListener(std::shared_ptr<Database> database,
-                                   Pace* pace,
-                                   CompactionAdmissions* admissions,
+                                   Pace* pace, CompactionAdmissions* admissions,
                                    std::function<void()> stalled,
                                    std::function<void(Database*)> closed)
     : database_(std::move(database)),

@@ -100,10 +100,9 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
     db_options->statistics =
         std::make_shared<TimingStatistics>(db_options->statistics, &latencies_);
   }
-  auto database =
-      std::make_shared<Database>(FreeName(path, options.database_name), path,
-                                 HasLocalFiles(db_options->env),
-                                 db_options->write_buffer_manager);
+  auto database = std::make_shared<Database>(
+      FreeName(path, options.database_name), path,
+      HasLocalFiles(db_options->env), db_options->write_buffer_manager);
   Add(database, options, db_options->info_log);
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(
       database, &pace_, &admissions_,

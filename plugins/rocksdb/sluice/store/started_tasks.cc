@@ -55,14 +55,12 @@ bool StartedTasks::Start(Kind kind, std::shared_ptr<Database> database,
     return false;
   }
   try {
-    StartSignalFreeThread(
-        "sluice-started",
-        [this, kind, database = std::move(database),
-         families = std::move(families)] {
-          RunEach(kind, database.get(), families);
-          --threads_;
-        })
-        .detach();
+    StartSignalFreeThread("sluice-started", [this, kind,
+                                             database = std::move(database),
+                                             families = std::move(families)] {
+      RunEach(kind, database.get(), families);
+      --threads_;
+    }).detach();
   } catch (const std::system_error&) {
     --threads_;
     return false;
