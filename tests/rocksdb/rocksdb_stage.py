@@ -16,6 +16,10 @@ class Staged:
     prefix: Path
 
     @property
+    def preload(self) -> Path:
+        return self.prefix / "lib" / f"librocksdb-preload.so.{self.version}"
+
+    @property
     def library(self) -> Path:
         return self.prefix / "lib" / f"librocksdb.so.{self.version}"
 

@@ -108,7 +108,7 @@ def start_store(nodes: Nodes, patched: Staged, jar: Path, rounds: int) -> subpro
     }
     settings = ";".join(f"{name}={value}" for name, value in service.items())
     variables = {
-        "LD_PRELOAD": str(patched.library),
+        "LD_PRELOAD": str(patched.preload),
         "ROCKSDB_DB_OPTIONS_OVERRIDE": f"compaction_service={{{settings}}}",
     }
     # The jar unpacks its library into the folder for temporary files.

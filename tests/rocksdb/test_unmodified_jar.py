@@ -48,7 +48,7 @@ def test_the_jar_alone_knows_no_override(jar: Path, tmp_path: Path) -> None:
 def test_preloaded_an_option_comes_by_environment(
     patched: Staged, jar: Path, tmp_path: Path
 ) -> None:
-    variables = {"LD_PRELOAD": str(patched.library), OVERRIDE: "max_background_jobs=7"}
+    variables = {"LD_PRELOAD": str(patched.preload), OVERRIDE: "max_background_jobs=7"}
     said = run_java(jar, tmp_path / "db", **variables)
     assert said == {"rows": "1000", "max_background_jobs": "7"}
     (line,) = override_lines(tmp_path / "db")
@@ -58,7 +58,7 @@ def test_preloaded_an_option_comes_by_environment(
 def test_preloaded_a_bad_option_is_logged_and_ignored(
     patched: Staged, jar: Path, tmp_path: Path
 ) -> None:
-    variables = {"LD_PRELOAD": str(patched.library), OVERRIDE: "max_background_jobs=7;colour=red"}
+    variables = {"LD_PRELOAD": str(patched.preload), OVERRIDE: "max_background_jobs=7;colour=red"}
     said = run_java(jar, tmp_path / "db", **variables)
     assert said == {"rows": "1000", "max_background_jobs": "2"}
     (line,) = override_lines(tmp_path / "db")
@@ -69,6 +69,6 @@ def test_preloaded_a_bad_option_is_logged_and_ignored(
 def test_each_reads_what_the_other_wrote(
     patched: Staged, jar: Path, tmp_path: Path, compression: str
 ) -> None:
-    preloaded = {"LD_PRELOAD": str(patched.library)}
+    preloaded = {"LD_PRELOAD": str(patched.preload)}
     for variables in (preloaded, {}, preloaded):
         assert run_java(jar, tmp_path / "db", compression, **variables)["rows"] == "1000"

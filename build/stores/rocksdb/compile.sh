@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds RocksDB out of tree, without a plug-in, and installs it below DESTDIR: the shared library,
-# its headers, and tools; with TESTING the library and those of upstream's tests that test.sh runs.
+# the same to preload, its headers, and tools; with TESTING the library and those of upstream's tests that test.sh runs.
 set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -64,6 +64,7 @@ if [ "$TESTING" = 1 ]; then
 else
     ninja -C "$BUILD" -j "$JOBS" rocksdb-shared "${tools[@]}"
     install_tools
+    "$here/preload.sh"
 fi
 DESTDIR=$DESTDIR cmake --install "$BUILD" --component runtime
 install_headers

@@ -37,7 +37,7 @@ class Store:
         self.order = order
         self.patched = run["variant"] == "patched"
         label = run["version"] + ("" if self.patched else "-stock")
-        self.library = INSTALLED / label / "lib" / f"librocksdb.so.{run['version']}"
+        self.library = INSTALLED / label / "lib" / f"librocksdb-preload.so.{run['version']}"
         self.directory = Path(order["directory"]) / order["node"]
         data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
         self.copy = Path(order["copies"]) / "-".join(["rocksdb", label, *filter(None, data)])

@@ -38,7 +38,7 @@ def test_each_node_has_a_database_and_each_variant_a_copy(program, tmp_path):
     stock = program.Store(order(tmp_path, variant="stock"))
     assert stock.directory == tmp_path / "databases" / "rd2"
     assert stock.copy == tmp_path / "copies" / "rocksdb-11.8.1-stock-10"
-    assert stock.library == tmp_path / "opt/11.8.1-stock/lib/librocksdb.so.11.8.1"
+    assert stock.library == tmp_path / "opt/11.8.1-stock/lib/librocksdb-preload.so.11.8.1"
 
 
 def test_settings_go_where_their_prefix_says(program, tmp_path):
