@@ -107,7 +107,9 @@ def test_a_program_of_java_gets_the_library_and_the_plug_in(written):
 
 def test_stock_gets_the_library_alone(written):
     found = variables(written(FOUR, rocksdb_variant="stock")["rd1"] / "ycsb.environment")
-    assert found["LD_PRELOAD"] == "/opt/sluice/rocksdb/11.8.1-stock/lib/librocksdb-preload.so.11.8.1"
+    assert (
+        found["LD_PRELOAD"] == "/opt/sluice/rocksdb/11.8.1-stock/lib/librocksdb-preload.so.11.8.1"
+    )
     assert "ROCKSDB_DB_OPTIONS_OVERRIDE" not in found
 
 
