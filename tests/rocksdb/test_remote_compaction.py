@@ -69,6 +69,9 @@ def nodes(patched: Staged, tmp_path: Path) -> Iterator[Nodes]:
             "paths": [str(tmp_path)],
             "state_directory": str(state),
             "free_bytes": 0,
+            # For all that the store compacts at a time.
+            "slots": 16,
+            "memory_bytes": 16 << 30,
         }
 
         def start(node: str, listen: str, part: dict[str, object]) -> Agent:

@@ -13,7 +13,8 @@ type Reason string
 const (
 	// BelowThreshold says that no peer is idle enough in comparison.
 	BelowThreshold Reason = "below-threshold"
-	// NoPeer says that no peer is within reach that has a program for the store's version.
+	// NoPeer says that no peer is within reach that has a program for the store's version. Where there is
+	// one, and all its slots are taken, it is Busy.
 	NoPeer Reason = "no-peer"
 	// TooSmall and Level are jobs that are not worth the way.
 	TooSmall Reason = "too-small"

@@ -83,10 +83,13 @@ func Decide(parameters Parameters, view View, job compaction.Job) ([]Candidate, 
 	if age := view.Now - view.Own.SampledAt; age > Stale {
 		return nil, compaction.Failuref(compaction.BelowThreshold, "the load of this node is not known since %v", age)
 	}
-	candidates := view.candidates(job.RocksDB.Series())
+	candidates, full := view.candidates(job.RocksDB.Series())
+	if len(candidates) == 0 && full > 0 {
+		return nil, compaction.Failuref(compaction.Busy, "none of %d peers has a free slot", full)
+	}
 	if len(candidates) == 0 {
 		return nil, compaction.Failuref(compaction.NoPeer,
-			"none of %d peers was heard of in the last %v, has a program for RocksDB %s and a free slot",
+			"none of %d peers was heard of in the last %v and has a program for RocksDB %s",
 			len(view.Peers), Stale, job.RocksDB.Series())
 	}
 	slices.SortFunc(candidates, view.compare)
@@ -115,20 +118,21 @@ func (p Parameters) keep(job compaction.Job) *compaction.Failure {
 	return nil
 }
 
-// candidates are the peers that could take a job of a series, whatever their load.
-func (v View) candidates(series string) []Candidate {
-	var candidates []Candidate
+// candidates are the peers that could take a job of a series, whatever their load; full is how many more
+// could if they had a free slot.
+func (v View) candidates(series string) (candidates []Candidate, full int) {
 	for _, peer := range v.Peers {
 		if v.Now-peer.SampledAt > Stale || !slices.Contains(peer.Series, series) {
 			continue
 		}
 		reserved, unseen := v.reservations(peer)
 		if uint64(unseen) >= uint64(peer.FreeSlots) {
+			full++
 			continue
 		}
 		candidates = append(candidates, Candidate{Name: peer.Name, Load: peer.CPUUsed + reserved})
 	}
-	return candidates
+	return candidates, full
 }
 
 // reservations is what the jobs of this node on a peer will add to its average beyond what the average

@@ -74,10 +74,10 @@ func TestDecide(t *testing.T) {
 		},
 		"nobody":          {view: offload.View{Own: node(1)}, why: compaction.NoPeer},
 		"not heard of":    {view: offload.View{Own: node(1), Peers: []offload.Peer{stale}}, why: compaction.NoPeer},
-		"no slot":         {view: offload.View{Own: node(1), Peers: []offload.Peer{full}}, why: compaction.NoPeer},
+		"no slot":         {view: offload.View{Own: node(1), Peers: []offload.Peer{full}}, why: compaction.Busy},
 		"another version": {view: offload.View{Own: node(1), Peers: []offload.Peer{other}}, why: compaction.NoPeer},
 		"last slot given away since": {
-			view: offload.View{Own: node(1), Peers: []offload.Peer{lastSlot}, InFlight: placedOn("a")}, why: compaction.NoPeer,
+			view: offload.View{Own: node(1), Peers: []offload.Peer{lastSlot}, InFlight: placedOn("a")}, why: compaction.Busy,
 		},
 		"one slot left beside the job that was given since": {
 			view: offload.View{Own: node(1), Peers: []offload.Peer{toldSince}, InFlight: placedOn("a")}, want: []string{"a"},

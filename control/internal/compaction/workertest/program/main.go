@@ -35,7 +35,7 @@ var acts = map[string]func(*worker){
 	"wait":     func(w *worker) { w.write("000001.sst"); w.progressOn() },
 	"released": func(w *worker) { w.write("000001.sst"); w.progressUntilReleased(); w.finish([]byte("released")) },
 	"stubborn": func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); w.progressOn() },
-	"silent":   func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); select {} },
+	"silent":   func(w *worker) { signal.Ignore(syscall.SIGTERM); w.write("000001.sst"); waitForTheEnd() },
 	"crash":    func(w *worker) { w.write("000001.sst"); _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 	"exit":     func(w *worker) { w.write("000001.sst"); fmt.Fprintln(os.Stderr, "out of ideas"); os.Exit(3) },
 	// Is killed the first time, and goes on the second time.
@@ -53,7 +53,7 @@ var acts = map[string]func(*worker){
 		signal.Ignore(syscall.SIGTERM)
 		w.finishOpen([]byte("1"))
 		os.Stdout.Close()
-		select {}
+		waitForTheEnd()
 	},
 	"long-line": func(w *worker) {
 		_, _ = os.Stdout.Write(bytes.Repeat([]byte("x"), message.MaxLineBytes+2))
@@ -73,10 +73,17 @@ type worker struct {
 	writing sync.Mutex
 }
 
+// waitForTheEnd waits in the kernel: Go ends a program whose goroutines all wait for each other.
+func waitForTheEnd() {
+	for {
+		_ = syscall.Pause()
+	}
+}
+
 func main() {
 	w := &worker{}
 	if strings.HasSuffix(os.Args[0], "-mute") {
-		select {}
+		waitForTheEnd()
 	}
 	rocksdb := compaction.Version{Major: 11, Minor: 8, Patch: 1}
 	if strings.HasSuffix(os.Args[0], "-10.2") {
