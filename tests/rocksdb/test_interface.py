@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rocksdb_stage import Staged
 
+SUPPRESSIONS = Path(__file__).with_name("templates.abignore")
 # Bits of abidiff's exit status.
 ABIDIFF_FAILED = 1 | 2
 ADDED = 4
@@ -13,7 +14,8 @@ INCOMPATIBLE = 8
 
 
 def compare(stock: Staged, other: Path) -> subprocess.CompletedProcess:
-    command = ["abidiff", "--no-added-syms", str(stock.library), str(other)]
+    suppressed = ["--suppressions", str(SUPPRESSIONS)]
+    command = ["abidiff", *suppressed, "--no-added-syms", str(stock.library), str(other)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not done.returncode & ABIDIFF_FAILED, done.stderr
     return done

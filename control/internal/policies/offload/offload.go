@@ -94,7 +94,8 @@ func Decide(parameters Parameters, view View, job compaction.Job) ([]Candidate, 
 	}
 	slices.SortFunc(candidates, view.compare)
 	limit := view.Own.CPUUsed - parameters.ThresholdShare
-	tooBusy := slices.IndexFunc(candidates, func(candidate Candidate) bool { return candidate.Load >= limit })
+	// Reservations may add up to more than a whole node: a limit of 1 is none.
+	tooBusy := slices.IndexFunc(candidates, func(candidate Candidate) bool { return limit < 1 && candidate.Load >= limit })
 	if tooBusy == 0 {
 		return nil, compaction.Failuref(compaction.BelowThreshold,
 			"this node has a load of %.2f, the least loaded peer, %s, of %.2f: that is not lower by more than %v",

@@ -149,6 +149,18 @@ func TestJobOnAPartOfAProcessor(t *testing.T) {
 	}
 }
 
+// Jobs that were placed count for more than a node, where several are placed at a time.
+func TestWithTheLowestThresholdAnySlotWillDo(t *testing.T) {
+	busy := peer("a", 1)
+	busy.FreeSlots = 32
+	view := offload.View{Now: now, Own: node(0), Peers: []offload.Peer{busy}, InFlight: placedOn("a", "a", "a", "a", "a")}
+	lowest := parameters
+	lowest.ThresholdShare = -1
+	if candidates, failure := offload.Decide(lowest, view, job()); len(candidates) != 1 {
+		t.Error(candidates, failure)
+	}
+}
+
 func TestDecisionsAreSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shares := rapid.Float64Range(0, 1)
