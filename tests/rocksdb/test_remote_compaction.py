@@ -1,5 +1,6 @@
 """Compactions of a JVM with the jar as published, done by sluice-compact for another node."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -150,7 +151,9 @@ def test_faults_in_the_middle_of_jobs(nodes: Nodes, patched: Staged, jar: Path) 
 
     def kill_worker() -> None:
         for worker in nodes.workers():
-            os.kill(worker, signal.SIGKILL)
+            # It may have ended meanwhile.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
     def kill_worker_agent() -> None:
         nodes.worker.kill()
