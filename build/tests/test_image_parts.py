@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from conftest import Project, user_git
+from images import ROOT
 from sluice_dist.errors import DistError
 from sluice_dist.images.machine_apt import parse_index_targets, select_acquire_settings
 from sluice_dist.images.node import NodeRecipe, recipe_hash, tar_of_folder
 from sluice_dist.images.sbom import Component, debian_components, document, of_release
 from sluice_dist.images.store import StoreImageRecipe, image_labels, packages_of
+from sluice_dist.layout import Layout
+from sluice_dist.release import find_release
 from sluice_dist.reproducible import folder_sha256, source_date_epoch
 
 NODE = Path(__file__).parents[1] / "images" / "node"
@@ -172,6 +175,15 @@ def test_an_image_without_recipe_or_packages_is_refused(series: Project):
         StoreImageRecipe.load(series.release())
     with pytest.raises(DistError, match=r"run `sluice-dist package toy/1\.0 --variant patched`"):
         packages_of(series.release())
+
+
+def test_the_program_of_the_control_plane_is_in_an_image_that_asks_for_it():
+    layout = Layout.find(ROOT)
+    recipes = {
+        store: StoreImageRecipe.load(find_release(layout, store)) for store in ("rocksdb", "hbase")
+    }
+    assert recipes["rocksdb"].control_plane
+    assert not recipes["hbase"].control_plane
 
 
 def test_an_incomplete_image_recipe_is_refused(series: Project):

@@ -186,6 +186,34 @@ def test_timeline_ends_when_the_file_never_comes(tmp_path):
     assert [line["kind"] for line in lines] == ["origin", "client"]
 
 
+def test_timeline_starts_a_step_when_another_has_ended(tmp_path):
+    done, lines = follow(
+        tmp_path,
+        step("drain", 0.1, "pass", after_step="client"),
+        step("client", 0, "import time; time.sleep(0.3)"),
+    )
+    assert done.returncode == 0, done.stderr
+    logged = {line["name"]: line for line in lines[1:]}
+    assert logged["drain"]["start_seconds"] >= logged["client"]["end_seconds"] + 0.1
+
+
+def test_timeline_does_not_go_on_after_a_step_that_failed(tmp_path):
+    done, lines = follow(
+        tmp_path,
+        step("drain", 0, "pass", after_step="client"),
+        step("client", 0, "raise SystemExit(1)"),
+    )
+    assert done.returncode == 1
+    assert [line["name"] for line in lines[1:]] == ["client"]
+
+
+def test_timeline_begins_at_its_time():
+    begin = time.time() + 0.2
+    timeline.wait_for_begin({"begin_epoch_seconds": begin})
+    assert time.time() >= begin
+    timeline.wait_for_begin({})
+
+
 def test_timeline_ends_a_step_that_overruns(tmp_path):
     endless = "import time\nwhile True: time.sleep(60)"
     done, lines = follow(tmp_path, step("endless", 0, endless, timeout_seconds=0.2))

@@ -1,4 +1,4 @@
-"""The shell and SQL blocks of the Markdown pages, and how each of them is tested."""
+"""The shell, SQL and C++ blocks of the Markdown pages, and how each of them is tested."""
 
 import re
 import shlex
@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHELL_LANGUAGES = {"bash", "console", "sh", "shell", "shell-session", "zsh"}
-CLASSES = {"sh": ("quick", "all", "covered", "none"), "sql": ("server", "none")}
+CLASSES = {
+    "sh": ("quick", "all", "covered", "none"),
+    "sql": ("server", "none"),
+    "cpp": ("program", "none"),
+}
 """Languages whose blocks are tested, and how they can be."""
 
-NAMING = {"covered": "steps", "server": "a store"}
+NAMING = {"covered": "steps", "server": "a store", "program": "a store"}
 """Classes that are followed by a colon and names."""
 
 HOW_TO = "docs/contributing.md, section `Commands in the documentation`, explains the classes"
@@ -26,7 +30,7 @@ class BlockError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block of a page; names are the steps that cover it, or the store that runs it."""
+    """One fenced block of a page; names are the steps that cover it, or its store."""
 
     page: Path
     line: int
@@ -72,7 +76,7 @@ def _classed(page: Path, line: int, info: str, body: str) -> Block:
 
 
 def blocks_of_page(page: Path, text: str) -> list[Block]:
-    """All shell and SQL blocks of a page; raises BlockError for one that is not classed."""
+    """All shell, SQL and C++ blocks of a page; raises BlockError for one that is not classed."""
     blocks = []
     for match in _FENCE.finditer(text):
         info = match["info"].strip()

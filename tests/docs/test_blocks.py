@@ -1,4 +1,4 @@
-"""Shell and SQL blocks are found and classed, and an unclassed one is an error."""
+"""Shell, SQL and C++ blocks are found and classed, and an unclassed one is an error."""
 
 from pathlib import Path
 
@@ -24,6 +24,12 @@ def test_reason_with_blanks():
 def test_sql_names_the_server_that_runs_it():
     (block,) = blocks_of("sql test=server:postgres")
     assert (block.kind, block.names) == ("server", ("postgres",))
+
+
+def test_program_names_the_store_that_it_is_for():
+    (block,) = blocks_of("cpp test=program:rocksdb", "int main() {}\n")
+    assert (block.kind, block.names) == ("program", ("rocksdb",))
+    assert block.commands == "int main() {}\n"
 
 
 def test_block_in_a_list_loses_its_indent():
@@ -53,6 +59,9 @@ def test_other_blocks_are_left_alone(info):
         "sql test=quick",
         "sql test=server",
         "sql test=none",
+        "cpp",
+        "cpp test=quick",
+        "cpp test=program",
     ],
 )
 def test_wrong_class(info):

@@ -63,6 +63,13 @@ def test_server_of_block_is_known(block):
         assert runs.exists(), f"{block.where}: no {runs.name} runs the blocks of server:{store}"
 
 
+@pytest.mark.parametrize("block", of_kind("program"))
+def test_program_of_block_is_run(block):
+    for store in block.names:
+        runs = TOP / "tests" / store / "test_documented_programs.py"
+        assert runs.exists(), f"{block.where}: no {runs.name} of {store} runs the program"
+
+
 def test_index_lists_every_page():
     index = (TOP / "docs" / "README.md").read_text()
     pages = [page.name for page in has_suffix(".md") if page.parent.name == "docs"]

@@ -35,9 +35,13 @@ def build_control_package(layout: Layout, rebuild: bool = False) -> Path:
         return _bring(layout, work, rebuild)
 
 
+def control_plane_sources(layout: Layout) -> list[Path]:
+    """Folders of the checkout that decide what is in the package."""
+    return [layout.root / "control", _units(layout), *_templates(layout)]
+
+
 def _bring(layout: Layout, work: Path, rebuild: bool) -> Path:
-    sources = [layout.root / "control", _units(layout), *_templates(layout)]
-    epoch = source_date_epoch(layout.root, *sources)
+    epoch = source_date_epoch(layout.root, *control_plane_sources(layout))
     stamp = work / "inputs.sha256"
     program = compile_program(layout, work / "stage" / "usr" / "bin" / "sluice", epoch)
     digest = hashlib.sha256(program.read_bytes()).hexdigest()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,8 @@ type Agent struct {
 	credentials *security.Credentials
 	registry    *stores.Registry
 	signals     atomic.Pointer[policy.NodeSignals]
+	// cpus is how many processors the load of the signals is a share of.
+	cpus atomic.Pointer[float64]
 
 	listener        net.Listener
 	metricsListener net.Listener
@@ -54,6 +57,7 @@ type Agent struct {
 	health        *protocol.Health
 	server        *grpc.Server
 	metricsServer *http.Server
+	compactions   compactions
 }
 
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
@@ -74,10 +78,12 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 		return nil, err
 	}
 	agent := &Agent{config: config, logger: logger, credentials: credentials, stopping: make(chan struct{})}
-	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx)); err != nil {
+	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx)); err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
-	agent.assemble()
+	if err := agent.assemble(); err != nil {
+		return nil, errors.Join(err, agent.close())
+	}
 	return agent, nil
 }
 
@@ -114,7 +120,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	var problems []error
+	problems := []error{a.closeCompactions()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -123,8 +129,8 @@ func (a *Agent) close() error {
 	return errors.Join(problems...)
 }
 
-// assemble puts together what answers: the registry of the stores, and the two servers.
-func (a *Agent) assemble() {
+// assemble puts together what answers: the registry of the stores, and the servers.
+func (a *Agent) assemble() error {
 	exposed := metrics.New(metrics.Source{
 		Version: version.Number(), Now: time.Now,
 		States:            func() []*stores.State { return a.registry.States() },
@@ -133,7 +139,12 @@ func (a *Agent) assemble() {
 		RefusedHandshakes: a.credentials.RefusedHandshakes,
 	})
 	a.registry = stores.NewRegistry(a.config.SnapshotPeriod(), time.Now, a.logger, exposed.LeaseRestored)
+	a.cpus.Store(new(float64(runtime.NumCPU())))
 	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
+
+	if err := a.assembleCompactions(exposed.Registry()); err != nil {
+		return err
+	}
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	orders := audit{a.logger, exposed, &renewals.Tracker{}}
@@ -145,10 +156,12 @@ func (a *Agent) assemble() {
 		node: a.config.Node, version: version.Number(), now: time.Now,
 		registry: a.registry, signals: a.nodeSignals, audit: orders, stopping: a.stopping,
 	})
+	a.registerCompactions(a.server)
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", exposed.Handler())
 	a.metricsServer = a.credentials.HTTPServer(routes, true)
 	a.metricsServer.WriteTimeout = metricsWriteTime
+	return nil
 }
 
 func (a *Agent) nodeSignals() policy.NodeSignals {
@@ -164,9 +177,10 @@ func (a *Agent) Serve(ctx context.Context) error {
 	loops.Go(func() { a.sampleSignals(background) })
 	<-found
 
-	failures := make(chan error, 2)
+	failures := make(chan error, 3)
 	loops.Go(func() { failures <- a.server.Serve(a.listener) })
 	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
+	a.serveCompactions(background, loops.Go, failures)
 	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	a.tell(systemd.Ready)
 	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
@@ -182,6 +196,9 @@ func (a *Agent) Serve(ctx context.Context) error {
 	stop()
 	loops.Wait()
 	a.registry.Wait()
+	if err := a.closeCompactions(); err != nil && !errors.Is(err, net.ErrClosed) {
+		a.logger.Warn("a connection for compactions was not closed", "error", err)
+	}
 	a.credentials.Close()
 	a.logger.Info("the agent has stopped; leases stay in the stores until they end")
 	return failure
@@ -210,13 +227,21 @@ func (a *Agent) shutDown() {
 // discover keeps the registry at what there is, and calls first once it has looked for the first time.
 func (a *Agent) discover(ctx context.Context, first func()) {
 	discovery.Watch(ctx, a.config.SocketDirectory, rescanPeriod, a.logger, func(sockets []discovery.Socket) {
-		a.registry.Update(ctx, sourcesOf(a.config.Postgres, sockets))
+		a.registry.Update(ctx, sourcesOf(a.config.Postgres, a.withoutOwnSocket(sockets)))
 		first()
 	})
 }
 
+func (a *Agent) sampler() *nodesignals.Sampler {
+	if groups := a.config.CPUGroupDirectories; len(groups) > 0 {
+		return nodesignals.NewInGroup(procPath, groups, time.Now)
+	}
+	return nodesignals.New(procPath, time.Now)
+}
+
 func (a *Agent) sampleSignals(ctx context.Context) {
-	sampler := nodesignals.New(procPath, time.Now)
+	sampler := a.sampler()
+	a.cpus.Store(new(sampler.CPUs()))
 	ticker := time.NewTicker(signalsPeriod)
 	defer ticker.Stop()
 	for {
@@ -225,6 +250,7 @@ func (a *Agent) sampleSignals(ctx context.Context) {
 			return
 		case <-ticker.C:
 			a.signals.Store(new(sampler.Sample()))
+			a.cpus.Store(new(sampler.CPUs()))
 		}
 	}
 }

@@ -27,9 +27,13 @@ type Config struct {
 	MetricsListen string         `yaml:"metrics_listen"`
 	TLS           security.Files `yaml:"tls"`
 	// SocketDirectory holds the sockets of plug-ins, STORE/INSTANCE.sock.
-	SocketDirectory       string     `yaml:"socket_directory"`
-	Postgres              []Postgres `yaml:"postgres"`
-	SnapshotPeriodSeconds float64    `yaml:"snapshot_period_seconds"`
+	SocketDirectory string     `yaml:"socket_directory"`
+	Postgres        []Postgres `yaml:"postgres"`
+	Compaction      Compaction `yaml:"compaction"`
+	// CPUGroupDirectories hold the files of the control group whose load is the node's; the whole machine's
+	// is if there are none.
+	CPUGroupDirectories   []string `yaml:"cpu_group_directories"`
+	SnapshotPeriodSeconds float64  `yaml:"snapshot_period_seconds"`
 	// LogLevel is "debug", "info", "warn" or "error".
 	LogLevel string `yaml:"log_level"`
 }

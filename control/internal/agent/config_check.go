@@ -37,6 +37,7 @@ func (c Config) check() error {
 		checkPath("tls.key_file", c.TLS.KeyFile),
 		checkPath("tls.ca_file", c.TLS.CAFile),
 		checkPath("socket_directory", c.SocketDirectory),
+		checkPaths("cpu_group_directories", c.CPUGroupDirectories),
 		c.checkPeriod(),
 		c.checkLogLevel(),
 	}
@@ -53,6 +54,12 @@ func (c Config) check() error {
 				key, instance.Instance))
 		}
 		seen[instance.Instance] = true
+	}
+	if client := c.Compaction.Client; client != nil {
+		problems = append(problems, client.check("compaction.client", c.Node))
+	}
+	if worker := c.Compaction.Worker; worker != nil {
+		problems = append(problems, worker.check("compaction.worker"))
 	}
 	return errors.Join(problems...)
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -99,6 +100,36 @@ func TestConfigErrors(t *testing.T) {
 		"postgres many": {
 			minimalConfig + "postgres:\n" + strings.Repeat("- instance: a\n", 65), []string{"postgres has 65 instances, at most 64"},
 		},
+		"cpu_group_directories": {minimalConfig + "cpu_group_directories: [cpu]\n", []string{"cpu_group_directories[0] must be a path"}},
+		"compaction unknown":    {minimalConfig + "compaction: {server: {}}\n", []string{"[7:14]", "server"}},
+		"compaction peer": {
+			minimalConfig + "compaction: {client: {peers: [{node: db-1, address: ':7411'}, {node: a/b, address: x}]}}\n",
+			[]string{`compaction.client.peers[0].node "db-1" is this node`, "compaction.client.peers[1].node must be letters", "compaction.client.peers[1].address must be HOST:PORT"},
+		},
+		"compaction peer twice": {
+			minimalConfig + "compaction: {client: {peers: [{node: b, address: ':1'}, {node: b, address: ':2'}]}}\n", []string{`peers[1].node "b" is there twice`},
+		},
+		"compaction threshold": {minimalConfig + "compaction: {client: {threshold_share: 1.5}}\n", []string{"compaction.client.threshold_share must be between -1 and 1, not 1.5"}},
+		"compaction socket":    {minimalConfig + "compaction: {client: {socket: run}}\n", []string{"compaction.client.socket must be a path"}},
+		"compaction worker": {
+			minimalConfig + "compaction: {worker: {}}\n", []string{"compaction.worker.programs is missing", "compaction.worker.paths is missing"},
+		},
+		"compaction series": {
+			minimalConfig + "compaction: {worker: {paths: [/srv], programs: [{rocksdb_series: 11.08, path: bin}]}}\n",
+			[]string{"programs[0].rocksdb_series must be MAJOR.MINOR in quotes", "programs[0].path must be a path"},
+		},
+		"compaction series twice": {
+			minimalConfig + "compaction: {worker: {paths: [/srv], programs: [{rocksdb_series: '11.8', path: /a}, {rocksdb_series: '11.8', path: /b}]}}\n",
+			[]string{`programs[1].rocksdb_series "11.8" is there twice`},
+		},
+		"compaction bounds": {
+			minimalConfig + "compaction: {worker: {paths: [srv], slots: 0, memory_bytes: 1, job_memory_bytes: 1, temporary_bytes: 1, longest_job_seconds: .nan, nice: 20}}\n",
+			[]string{
+				"compaction.worker.paths[0] must be a path", "compaction.worker.slots must be between 1 and 32, not 0",
+				"compaction.worker.job_memory_bytes must be between", "compaction.worker.temporary_bytes must be between",
+				"compaction.worker.longest_job_seconds must be between 1 and 86400", "compaction.worker.nice must be between -20 and 19",
+			},
+		},
 		"large": {"# " + strings.Repeat("x", maxConfigBytes), []string{"at most 1048576 bytes"}},
 	}
 	for name, test := range tests {
@@ -116,8 +147,55 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+const compactionConfig = minimalConfig + `compaction:
+  client:
+    peers: [{node: db-2, address: "db-2:7411"}]
+  worker:
+    programs: [{rocksdb_series: "11.8", path: /opt/sluice/rocksdb/11.8.1/bin/sluice-compact}]
+    paths: [/srv/rocksdb]
+`
+
+func TestJobsAreResumedIfTheConfigurationSaysSo(t *testing.T) {
+	for _, resumes := range []bool{true, false} {
+		text := fmt.Sprintf("%s    resume_jobs: %t\n", compactionConfig, resumes)
+		config, err := parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.Compaction.Worker.host().ResumeJobs; got != resumes {
+			t.Errorf("%t: %t", resumes, got)
+		}
+	}
+}
+
+func TestCompactionDefaults(t *testing.T) {
+	config, err := parse([]byte(compactionConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Compaction{
+		Client: &CompactionClient{
+			Socket: "/run/sluice/agent/compaction.sock", Peers: []Peer{{Node: "db-2", Address: "db-2:7411"}},
+			ThresholdShare: 0.2, MinimumInputBytes: 16777216,
+		},
+		Worker: &CompactionWorker{
+			Programs: []CompactionProgram{{Series: "11.8", Path: "/opt/sluice/rocksdb/11.8.1/bin/sluice-compact"}},
+			Paths:    []string{"/srv/rocksdb"}, StateDirectory: "/var/lib/sluice-agent", Slots: 2,
+			MemoryBytes: 1073741824, JobMemoryBytes: 536870912, TemporaryBytes: 68719476736, FreeBytes: 1073741824,
+			LongestJobSeconds: 3600, Nice: 10,
+		},
+	}
+	if !reflect.DeepEqual(config.Compaction, want) {
+		t.Errorf("got  %+v %+v\nwant %+v %+v", config.Compaction.Client, config.Compaction.Worker, want.Client, want.Worker)
+	}
+	if config, err := parse([]byte(minimalConfig)); err != nil || config.Compaction != (Compaction{}) {
+		t.Errorf("unless it is configured: %+v, %v", config.Compaction, err)
+	}
+}
+
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(minimalConfig))
+	f.Add([]byte(compactionConfig))
 	f.Add([]byte(minimalConfig + "postgres: [{instance: main, port: 5433}]\nlisten: '[::1]:7411'\n"))
 	f.Add([]byte("a: &a [*a, *a]\ncluster: *a\n"))
 	f.Add([]byte("---\n---\n"))

@@ -149,7 +149,7 @@ func (c *Client) connect(ctx context.Context) error {
 		return err
 	}
 	c.connection = connection
-	c.reader = bufio.NewReaderSize(connection, readBufferBytes)
+	c.reader = bufio.NewReaderSize(connection, ReadBufferBytes)
 	c.plugin, err = exchange(ctx, c, methodDescribe, ownDescribeParams(), readPluginVersion)
 	if err != nil {
 		return errors.Join(err, c.disconnect())
@@ -205,7 +205,7 @@ func requestLine(id uint64, method string, params any) ([]byte, error) {
 		return nil, err
 	}
 	if len(line) > MaxLineBytes {
-		return nil, newError(NumberInvalid, fmt.Sprintf("the order takes %d bytes, a line holds %d", len(line), MaxLineBytes), "")
+		return nil, NewError(NumberInvalid, fmt.Sprintf("the order takes %d bytes, a line holds %d", len(line), MaxLineBytes), "")
 	}
 	return append(line, '\n'), nil
 }

@@ -13,8 +13,8 @@ const jsonRPCVersion = "2.0"
 // maxIDCharacters bounds an id that is a string.
 const maxIDCharacters = 64
 
-// request is a request as far as it does not depend on its method.
-type request struct {
+// Request is a request as far as it does not depend on its method.
+type Request struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
@@ -42,26 +42,26 @@ type sentRequest struct {
 	Params  any    `json:"params"`
 }
 
-// parseRequest reads a line. The request has the id that was sent, or null, also where there is an
+// ParseRequest reads a line. The request has the id that was sent, or null, also where there is an
 // error.
-func parseRequest(line []byte) (request, *Error) {
-	parsed := request{JSONRPC: jsonRPCVersion, ID: nullID(), Params: json.RawMessage("{}")}
+func ParseRequest(line []byte) (Request, *Error) {
+	parsed := Request{JSONRPC: jsonRPCVersion, ID: nullID(), Params: json.RawMessage("{}")}
 	members, failure := parseObject(line)
 	if failure != nil {
 		return parsed, failure
 	}
 	if !isID(members["id"]) {
-		return parsed, newError(NumberRequest,
+		return parsed, NewError(NumberRequest,
 			"a request needs an id: a whole number of at most 2^53-1, or a text of at most 64 characters",
 			"Notifications are not taken: every request is answered.")
 	}
 	parsed.ID = members["id"]
 	if text, isText := textOf(members["jsonrpc"]); !isText || text != jsonRPCVersion {
-		return parsed, newError(NumberRequest, `the member "jsonrpc" must be "2.0"`, "")
+		return parsed, NewError(NumberRequest, `the member "jsonrpc" must be "2.0"`, "")
 	}
 	method, isText := textOf(members["method"])
 	if !isText {
-		return parsed, newError(NumberRequest, `the member "method" must be the name of a method`, "")
+		return parsed, NewError(NumberRequest, `the member "method" must be the name of a method`, "")
 	}
 	parsed.Method = method
 	params, given := members["params"]
@@ -69,7 +69,7 @@ func parseRequest(line []byte) (request, *Error) {
 		return parsed, nil
 	}
 	if !startsWith(params, '{') {
-		return parsed, newError(NumberInvalid, `the member "params" must be an object`, "Params go by name.")
+		return parsed, NewError(NumberInvalid, `the member "params" must be an object`, "Params go by name.")
 	}
 	parsed.Params = params
 	return parsed, nil
@@ -79,18 +79,18 @@ func parseRequest(line []byte) (request, *Error) {
 // which json.Unmarshal into a struct would not do.
 func parseObject(line []byte) (map[string]json.RawMessage, *Error) {
 	if !utf8.Valid(line) {
-		return nil, newError(NumberParse, "the line is not UTF-8", "")
+		return nil, NewError(NumberParse, "the line is not UTF-8", "")
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(line, &whole); err != nil {
-		return nil, newError(NumberParse, "the line is not JSON: "+err.Error(), "Send one JSON object on one line.")
+		return nil, NewError(NumberParse, "the line is not JSON: "+err.Error(), "Send one JSON object on one line.")
 	}
 	if startsWith(whole, '[') {
-		return nil, newError(NumberRequest, "batches are not taken", "Send one JSON object on each line.")
+		return nil, NewError(NumberRequest, "batches are not taken", "Send one JSON object on each line.")
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(whole, &members); err != nil || members == nil {
-		return nil, newError(NumberRequest, "the line is not a JSON object", "Send one JSON object on each line.")
+		return nil, NewError(NumberRequest, "the line is not a JSON object", "Send one JSON object on each line.")
 	}
 	return members, nil
 }

@@ -39,7 +39,7 @@ func TestParseRequest(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			parsed, failure := parseRequest([]byte(test.line))
+			parsed, failure := ParseRequest([]byte(test.line))
 			if string(parsed.ID) != test.id {
 				t.Errorf("the id is %s, not %s", parsed.ID, test.id)
 			}
@@ -62,7 +62,7 @@ func FuzzParseRequest(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		parsed, failure := parseRequest(line)
+		parsed, failure := ParseRequest(line)
 		if !utf8.Valid(line) {
 			if failure == nil || failure.Number != NumberParse {
 				t.Fatalf("not UTF-8, but %v", failure)
@@ -79,7 +79,7 @@ func FuzzParseRequest(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q cannot be sent again: %v", line, err)
 		}
-		if _, failure := parseRequest(again); failure != nil {
+		if _, failure := ParseRequest(again); failure != nil {
 			t.Fatalf("%q became %q: %v", line, again, failure)
 		}
 	})

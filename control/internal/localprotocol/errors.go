@@ -43,7 +43,8 @@ type ErrorData struct {
 // maxErrorBytes bounds what an error repeats of the input that it is about.
 const maxErrorBytes = 1000
 
-func newError(number Number, message, hint string) *Error {
+// NewError makes an error that can be sent, whose message is shortened to what a line has room for.
+func NewError(number Number, message, hint string) *Error {
 	return &Error{
 		Number:  number,
 		Message: shorten(message),
@@ -118,11 +119,15 @@ func numberOf(code store.Code) Number {
 
 // errorFrom makes an error of a handler fit for a response.
 func errorFrom(err error) *Error {
+	var ready *Error
+	if errors.As(err, &ready) {
+		return ready
+	}
 	var failure *store.Error
 	if errors.As(err, &failure) {
-		return newError(numberOf(failure.Code), failure.Message, failure.Hint)
+		return NewError(numberOf(failure.Code), failure.Message, failure.Hint)
 	}
-	return newError(NumberInternal, err.Error(), "")
+	return NewError(NumberInternal, err.Error(), "")
 }
 
 // The numbers that JSON-RPC sets aside for errors of the protocol and of servers.

@@ -28,7 +28,7 @@ func TestReadLine(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			reader := bufio.NewReaderSize(strings.NewReader(test.input), readBufferBytes)
+			reader := bufio.NewReaderSize(strings.NewReader(test.input), ReadBufferBytes)
 			for _, want := range test.lines {
 				line, err := ReadLine(reader)
 				if err != nil || string(line) != want {

@@ -55,7 +55,7 @@ func isAnswer(response any) bool {
 // checkAgreement compares what this package takes with what the schema does.
 func checkAgreement(t *testing.T, what, schema string, document any) {
 	t.Helper()
-	compiled, err := schemas()
+	compiled, err := ownSchemas.compiled()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,33 +21,42 @@ var schemaFiles embed.FS
 
 const schemaBase = "https://sluice.dev/local/1/"
 
-// schemas are compiled once; they never change after that.
-var schemas = sync.OnceValues(compileSchemas)
+var ownSchemas = NewSchemas(schemaFiles, schemaBase)
+
+// Schemas are those of a folder "schema". They are compiled when the first one is needed.
+type Schemas struct {
+	compiled func() (map[string]*jsonschema.Schema, error)
+}
+
+// NewSchemas makes them of the files NAME.schema.json, whose ids are a base and the name of the file.
+func NewSchemas(files embed.FS, base string) *Schemas {
+	return &Schemas{sync.OnceValues(func() (map[string]*jsonschema.Schema, error) { return compileSchemas(files, base) })}
+}
 
 // compileSchemas returns the schemas by the names of their files, without ".schema.json".
-func compileSchemas() (map[string]*jsonschema.Schema, error) {
-	entries, err := schemaFiles.ReadDir("schema")
+func compileSchemas(files embed.FS, base string) (map[string]*jsonschema.Schema, error) {
+	entries, err := files.ReadDir("schema")
 	if err != nil {
 		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	for _, entry := range entries {
-		if err := addSchema(compiler, entry.Name()); err != nil {
+		if err := addSchema(compiler, files, base, entry.Name()); err != nil {
 			return nil, fmt.Errorf("schema %s: %w", entry.Name(), err)
 		}
 	}
 	compiled := make(map[string]*jsonschema.Schema, len(entries))
 	for _, entry := range entries {
 		name := strings.TrimSuffix(entry.Name(), ".schema.json")
-		if compiled[name], err = compiler.Compile(schemaBase + entry.Name()); err != nil {
+		if compiled[name], err = compiler.Compile(base + entry.Name()); err != nil {
 			return nil, err
 		}
 	}
 	return compiled, nil
 }
 
-func addSchema(compiler *jsonschema.Compiler, file string) error {
-	text, err := schemaFiles.ReadFile(path.Join("schema", file))
+func addSchema(compiler *jsonschema.Compiler, files embed.FS, base, file string) error {
+	text, err := files.ReadFile(path.Join("schema", file))
 	if err != nil {
 		return err
 	}
@@ -55,13 +64,18 @@ func addSchema(compiler *jsonschema.Compiler, file string) error {
 	if err != nil {
 		return err
 	}
-	return compiler.AddResource(schemaBase+file, document)
+	return compiler.AddResource(base+file, document)
 }
 
 // Validate checks a JSON text against a schema of proto/local, named as its file is without
 // ".schema.json". The error says where the text is wrong, and how.
 func Validate(schema string, text []byte) error {
-	compiled, err := schemas()
+	return ownSchemas.Validate(schema, text)
+}
+
+// Validate checks a JSON text against the schema of a name.
+func (s *Schemas) Validate(schema string, text []byte) error {
+	compiled, err := s.compiled()
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,15 @@ func NewServer(handler Handler, logger *slog.Logger) *Server {
 // connection, and waits for the requests in progress. It returns nil for this, else why the listener
 // failed.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	return ServeConnections(ctx, listener, maxConnections, s.serveConnection, s.turnAway)
+}
+
+// ServeConnections has connections served, each by itself, and those beyond a number turned away. Both
+// functions close them. It ends as Serve does.
+func ServeConnections(
+	ctx context.Context, listener net.Listener, most int,
+	serve func(context.Context, net.Conn), turnAway func(net.Conn),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var connections sync.WaitGroup
 	defer connections.Wait()
@@ -54,7 +63,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 
-	slots := make(chan struct{}, maxConnections)
+	slots := make(chan struct{}, most)
 	for {
 		connection, err := listener.Accept()
 		if err != nil && ctx.Err() != nil {
@@ -67,10 +76,10 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		case slots <- struct{}{}:
 			connections.Go(func() {
 				defer func() { <-slots }()
-				s.serveConnection(ctx, connection)
+				serve(ctx, connection)
 			})
 		default:
-			s.turnAway(connection)
+			turnAway(connection)
 		}
 	}
 }
@@ -78,9 +87,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 func (s *Server) turnAway(connection net.Conn) {
 	defer func() { _ = connection.Close() }()
 	s.logger.Warn("connection refused", "open", maxConnections)
-	failure := newError(NumberUnavailable,
+	failure := NewError(NumberUnavailable,
 		fmt.Sprintf("%d connections are open already", maxConnections), "Close some of them.")
-	_ = writeLine(connection, answer(nullID(), nil, failure))
+	_ = WriteLine(connection, Unread(failure))
 }
 
 func (s *Server) serveConnection(ctx context.Context, connection net.Conn) {
@@ -88,25 +97,25 @@ func (s *Server) serveConnection(ctx context.Context, connection net.Conn) {
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer stop()
 
-	reader := bufio.NewReaderSize(connection, readBufferBytes)
+	reader := bufio.NewReaderSize(connection, ReadBufferBytes)
 	for {
 		line, err := ReadLine(reader)
 		if errors.Is(err, ErrLineTooLong) {
-			failure := newError(NumberRequest, ErrLineTooLong.Error(), "This connection is closed now.")
-			_ = writeLine(connection, answer(nullID(), nil, failure))
+			_ = WriteLine(connection, Unread(NewError(NumberRequest, err.Error(), "This connection is closed now.")))
 		}
 		if err != nil {
 			s.logger.Debug("connection ended", "reason", err)
 			return
 		}
-		if err := writeLine(connection, s.respond(ctx, line)); err != nil {
+		if err := WriteLine(connection, s.respond(ctx, line)); err != nil {
 			s.logger.Debug("connection ended", "reason", err)
 			return
 		}
 	}
 }
 
-func writeLine(connection net.Conn, line []byte) error {
+// WriteLine sends a line, to which it adds the newline.
+func WriteLine(connection net.Conn, line []byte) error {
 	if err := connection.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
@@ -116,40 +125,39 @@ func writeLine(connection net.Conn, line []byte) error {
 
 // respond answers one line.
 func (s *Server) respond(ctx context.Context, line []byte) []byte {
-	parsed, failure := parseRequest(line)
+	parsed, failure := ParseRequest(line)
 	if failure != nil {
-		return answer(parsed.ID, nil, failure)
+		return Answer(parsed.ID, nil, failure, MaxLineBytes)
 	}
 	result, err := s.call(ctx, parsed.Method, parsed.Params)
-	if err == nil {
-		return answer(parsed.ID, result, nil)
+	if err != nil {
+		s.logger.Debug("request refused", "method", parsed.Method, "error", err)
 	}
-	s.logger.Debug("request refused", "method", parsed.Method, "error", err)
-	if !errors.As(err, &failure) {
-		failure = errorFrom(err)
-	}
-	return answer(parsed.ID, nil, failure)
+	return Answer(parsed.ID, result, err, MaxLineBytes)
 }
 
-// answer puts a response on a line. Where the result cannot be sent the response says so.
-func answer(id json.RawMessage, result any, failure *Error) []byte {
-	sent := response{JSONRPC: jsonRPCVersion, ID: id, Error: failure}
-	if failure == nil {
-		text, err := json.Marshal(result)
-		if err != nil {
-			return answer(id, nil, newError(NumberInternal, "the result cannot be sent: "+err.Error(), ""))
-		}
-		sent.Result = text
+// Answer puts the response to a request on a line. Where the result cannot be sent the response says so.
+func Answer(id json.RawMessage, result any, err error, mostBytes int) []byte {
+	sent := response{JSONRPC: jsonRPCVersion, ID: id}
+	if err != nil {
+		sent.Error = errorFrom(err)
+	} else if sent.Result, err = json.Marshal(result); err != nil {
+		return Answer(id, nil, NewError(NumberInternal, "the result cannot be sent: "+err.Error(), ""), mostBytes)
 	}
 	line, err := json.Marshal(sent)
 	if err != nil {
-		return answer(nullID(), nil, newError(NumberInternal, "the answer cannot be sent: "+err.Error(), ""))
+		return Unread(NewError(NumberInternal, "the answer cannot be sent: "+err.Error(), ""))
 	}
-	if len(line) > MaxLineBytes {
-		return answer(id, nil, newError(NumberInternal,
-			fmt.Sprintf("the result takes %d bytes, a line holds %d", len(line), MaxLineBytes), ""))
+	if len(line) > mostBytes && sent.Error == nil {
+		return Answer(id, nil, NewError(NumberInternal,
+			fmt.Sprintf("the result takes %d bytes, a line holds %d", len(line), mostBytes), ""), mostBytes)
 	}
 	return line
+}
+
+// Unread is the response to a request whose id could not be read.
+func Unread(failure *Error) []byte {
+	return Answer(nullID(), nil, failure, MaxLineBytes)
 }
 
 // call reads the params of a method and hands them to the handler.
@@ -168,7 +176,7 @@ func (s *Server) call(ctx context.Context, method string, params json.RawMessage
 	case methodAbort:
 		return s.abort(ctx, params)
 	default:
-		return nil, newError(NumberMethodNotFound, fmt.Sprintf("there is no method %q", method),
+		return nil, NewError(NumberMethodNotFound, fmt.Sprintf("there is no method %q", method),
 			"Methods: describe, snapshot, set, clear, start, abort.")
 	}
 }

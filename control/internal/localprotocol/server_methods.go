@@ -11,11 +11,11 @@ import (
 func readParams[Params any](method string, text json.RawMessage) (Params, error) {
 	var params Params
 	if err := Validate(method+"-params", text); err != nil {
-		return params, newError(NumberInvalid, method+": "+err.Error(),
+		return params, NewError(NumberInvalid, method+": "+err.Error(),
 			"docs/local-protocol.md lists the params of each method.")
 	}
 	if err := json.Unmarshal(text, &params); err != nil {
-		return params, newError(NumberInvalid, method+": "+err.Error(), "")
+		return params, NewError(NumberInvalid, method+": "+err.Error(), "")
 	}
 	return params, nil
 }

@@ -27,7 +27,7 @@ const ordersOfTasks = 1
 
 // tooOld says that a plug-in does not know what it was to be asked for, and so was not.
 func tooOld(plugin Version, minor uint64, what string) *Error {
-	return newError(NumberUnsupported,
+	return NewError(NumberUnsupported,
 		fmt.Sprintf("%s needs version %v of the local protocol, the plug-in speaks version %v",
 			what, Version{Major: plugin.Major, Minor: minor}, plugin),
 		"Install a newer plug-in.")
@@ -35,7 +35,7 @@ func tooOld(plugin Version, minor uint64, what string) *Error {
 
 // incompatible names both versions, as both sides do when they refuse each other.
 func incompatible(plugin, client Version) *Error {
-	return newError(NumberIncompatible,
+	return NewError(NumberIncompatible,
 		fmt.Sprintf("the plug-in speaks version %v of the local protocol, its client version %v", plugin, client),
 		"Install a plug-in and an agent whose protocols have the same major version.")
 }

@@ -1,10 +1,11 @@
 // Package nodesignals samples the state of a node from procfs.
 //
 // What it sees is the kernel's: in a container, that of the whole machine, unless somebody has mounted
-// another procfs there.
+// another procfs there. The load of the processors can be that of a control group instead.
 package nodesignals
 
 import (
+	"runtime"
 	"time"
 
 	"sluice.dev/control/internal/policy"
@@ -16,21 +17,42 @@ const leastElapsed = 100 * time.Millisecond
 
 // Sampler turns the kernel's counters into signals. It is not safe for concurrent use.
 type Sampler struct {
-	proc  procReader
+	proc procReader
+	// group is nil where the load is that of the whole machine.
+	group *group
 	clock func() time.Time
 
 	sampledAt time.Time
 	signals   policy.NodeSignals
 	cpu       cpuAverage
+	groupUsed time.Duration
 	disks     map[string]diskCounters
 }
 
 // New makes a Sampler of the procfs at a path, usually "/proc", and takes its first readings, with
 // which the first Sample is compared. The clock must be monotonic, as time.Now is.
 func New(procPath string, clock func() time.Time) *Sampler {
-	s := &Sampler{proc: procReader{path: procPath}, clock: clock, sampledAt: clock()}
+	return newSampler(procPath, nil, clock)
+}
+
+// NewInGroup makes a Sampler whose load is that of a control group, as a share of the processors that the
+// group may use. Its files are in the directories.
+func NewInGroup(procPath string, directories []string, clock func() time.Time) *Sampler {
+	return newSampler(procPath, &group{directories: directories}, clock)
+}
+
+func newSampler(procPath string, group *group, clock func() time.Time) *Sampler {
+	s := &Sampler{proc: procReader{path: procPath}, group: group, clock: clock, sampledAt: clock()}
 	s.read(0)
 	return s
+}
+
+// CPUs is how many processors the load is a share of; a part of one where there is a quota.
+func (s *Sampler) CPUs() float64 {
+	if s.group == nil {
+		return float64(runtime.NumCPU())
+	}
+	return s.group.cpus()
 }
 
 // Sample returns the signals since the last call; it is made to be called once a second, but goes by
@@ -58,6 +80,9 @@ func (s *Sampler) read(elapsed time.Duration) {
 }
 
 func (s *Sampler) readCPU(elapsed time.Duration) float64 {
+	if s.group != nil {
+		return s.readGroup(elapsed)
+	}
 	content, err := s.proc.read("stat")
 	if err != nil {
 		return s.cpu.forget()
@@ -67,6 +92,20 @@ func (s *Sampler) readCPU(elapsed time.Duration) float64 {
 		return s.cpu.forget()
 	}
 	return s.cpu.add(times, elapsed)
+}
+
+func (s *Sampler) readGroup(elapsed time.Duration) float64 {
+	used, ok := s.group.used()
+	if !ok {
+		return s.cpu.forget()
+	}
+	before := s.groupUsed
+	s.groupUsed = used
+	// The first reading has nothing to compare with.
+	if share, isKnown := s.group.share(before, used, elapsed); isKnown {
+		s.cpu.addShare(share, elapsed)
+	}
+	return s.cpu.value()
 }
 
 // readPressure is negative if the kernel does not tell: it may be too old, or have it switched off.

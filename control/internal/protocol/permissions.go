@@ -9,7 +9,8 @@ import (
 
 // Permissions are those of every method of the network contract, and of gRPC's health service, which
 // agents and controllers have beside it. Every role may read. Orders to an agent are for controllers and
-// operators, the exchange with an agent for controllers, orders to a controller for operators.
+// operators, the exchange with an agent for controllers, orders to a controller for operators. Compactions
+// are between agents.
 //
 // Health is for every role as well, viewers above all, which probes and monitoring are: it says less than
 // the calls that every role may read with, and nobody gets as far as a role without a certificate of the
@@ -19,6 +20,7 @@ func Permissions() security.Permissions {
 	orderers := []security.Role{security.RoleController, security.RoleOperator}
 	controllers := []security.Role{security.RoleController}
 	operators := []security.Role{security.RoleOperator}
+	agents := []security.Role{security.RoleAgent}
 	return security.Permissions{
 		grpc_health_v1.Health_Check_FullMethodName: readers,
 		grpc_health_v1.Health_List_FullMethodName:  readers,
@@ -31,6 +33,9 @@ func Permissions() security.Permissions {
 		sluicev1.AgentService_StartTask_FullMethodName:   orderers,
 		sluicev1.AgentService_AbortTask_FullMethodName:   orderers,
 		sluicev1.AgentService_Steer_FullMethodName:       controllers,
+
+		sluicev1.CompactionService_WatchCapacity_FullMethodName: agents,
+		sluicev1.CompactionService_RunCompaction_FullMethodName: agents,
 
 		sluicev1.ControllerService_GetCluster_FullMethodName:       readers,
 		sluicev1.ControllerService_ListDecisions_FullMethodName:    readers,

@@ -27,6 +27,8 @@ from sluice_evaluation.records import Record
 
 # More than this share of operations that were due and never issued is an overloaded run.
 UNISSUED_SHARE = 0.01
+# From here, others on the same hardware change latencies: idle neighbours take some 0.1 %.
+STOLEN_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class CellRuns:
             found.append(Caution.OVERLOADED)
         if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
             found.append(Caution.MIXED_SOFTWARE)
+        if any((r.stolen_share or 0) > STOLEN_SHARE for r in self.complete):
+            found.append(Caution.STOLEN)
         return tuple(found)
 
 

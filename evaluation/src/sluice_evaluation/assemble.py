@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import histograms, store_logs
+from sluice_evaluation import control_events, histograms, node_metrics, store_logs
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
 from sluice_evaluation.raw_clients import origin_of, read_clients, read_json, results_of
@@ -26,7 +26,7 @@ from sluice_evaluation.records import (
     utc,
 )
 from sluice_evaluation.schema import validate
-from sluice_evaluation.window_metrics import Span, latency_by_window
+from sluice_evaluation.window_metrics import Span, latency_by_window, tail_latency
 
 INTERVAL_COLUMNS = (
     "client", "operation", "kind", "start_seconds", "end_seconds", "operations", "mean_seconds",
@@ -34,10 +34,8 @@ INTERVAL_COLUMNS = (
 )  # fmt: skip
 # What a client may end with: 3 is done, but operations failed. They are counted.
 CLIENT_EXIT_CODES = (0, 3)
-# As `sluice watch decisions -o json` writes them.
-DECISIONS = "decisions.jsonl"
-# A line for each: name, and epoch_seconds when it was made.
-FAULTS = "faults.jsonl"
+# Beside the samples of machines: what the store's log gives over time.
+STORE_SAMPLES = "store-log.csv"
 # Kept histograms have at most so many intervals; intervals.csv has all of them.
 MAXIMUM_INTERVALS = 120
 INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
@@ -53,6 +51,8 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         summaries = _keep_clients(clients, staged, origin, normal)
         copied = _copy_samples(raw, staged) + _copy_decisions(raw, staged)
         events, metrics = _store_events(raw, planned, origin, normal)
+        metrics |= _store_samples(raw, planned, origin, normal, staged)
+        steps = _timeline_events(raw, planned, origin)
         document = _skeleton(plan, planned, run)
         document |= {
             "status": "complete",
@@ -64,14 +64,16 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "phases": _phases(planned, run, origin),
             "events": [
                 *events,
-                *_timeline_events(raw, planned, origin),
-                *_decision_events(raw, origin),
-                *_fault_events(raw, planned, origin),
+                *steps,
+                *control_events.decisions(raw, origin),
+                *control_events.faults(raw, planned, origin),
             ],
             "summaries": summaries,
             "results": results_of(clients, planned, normal, origin) | counts,
             "metrics": metrics
             | latency_by_window(clients, planned, normal, origin, _busy(planned, events, normal))
+            | tail_latency(clients, planned, normal, origin)
+            | _work_metrics(clients, planned, origin, steps, copied)
             | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
@@ -162,21 +164,25 @@ def _optional_json(path: Path) -> dict[str, Any]:
     return read_json(path) if path.exists() else {}
 
 
-def _timeline(raw: Path) -> list[dict[str, Any]]:
-    path = raw / "timeline.jsonl"
+def _timelines(raw: Path) -> list[list[dict[str, Any]]]:
+    """Those of all hosts with clients; one of them has the name without a host."""
+    paths = sorted(raw.glob("timeline-*.jsonl")) or [raw / "timeline.jsonl"]
+    return [_timeline(path) for path in paths]
+
+
+def _timeline(path: Path) -> list[dict[str, Any]]:
     try:
         return [json.loads(line) for line in path.read_text().splitlines()]
     except (OSError, json.JSONDecodeError) as error:
         raise EvaluationError(f"{path}: {error}; `sluice-evaluation timeline` writes it") from error
 
 
-def _timeline_origin(raw: Path) -> float:
-    for line in _timeline(raw):
+def _timeline_origin(lines: list[dict[str, Any]]) -> float:
+    for line in lines:
         if line["kind"] == "origin":
             return float(line["epoch_seconds"])
     raise EvaluationError(
-        f"{raw / 'timeline.jsonl'} has no line of kind origin: the load never began; "
-        "record the run as failed"
+        "a timeline has no line of kind origin: the load never began; record the run as failed"
     )
 
 
@@ -230,63 +236,14 @@ def _copy_samples(raw: Path, staged: Path) -> list[Path]:
 
 
 def _copy_decisions(raw: Path, staged: Path) -> list[Path]:
-    path = raw / DECISIONS
-    return [Path(shutil.copyfile(path, staged / DECISIONS))] if path.exists() else []
-
-
-def _decision_events(raw: Path, origin: float) -> list[dict[str, Any]]:
-    """What the controller changed or stopped; the file has all its decisions."""
-    path = raw / DECISIONS
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [
-        _decision_event(decision, origin)
-        for decision in (json.loads(line)["decision"] for line in lines)
-        if decision["verdict"] != "VERDICT_KEEP"
-    ]
-
-
-def _fault_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
-    path = raw / FAULTS
-    lines = path.read_text().splitlines() if path.exists() else []
-    faults = {fault["name"]: fault for fault in map(json.loads, lines)}
-    if missing := [f["name"] for f in planned.get("faults", []) if f["name"] not in faults]:
-        raise EvaluationError(
-            f"these faults were not made: {', '.join(missing)}; record the run as failed"
-        )
-    events = []
-    for name, fault in faults.items():
-        seconds = round(fault["epoch_seconds"] - origin, 3)
-        moment = {"start_seconds": seconds, "end_seconds": seconds}
-        events.append({"kind": "fault", "name": name, **moment, "attributes": {}})
-    return events
-
-
-def _decision_event(decision: dict[str, Any], origin: float) -> dict[str, Any]:
-    seconds = round(epoch_seconds(decision["made_at"]) - origin, 3)
-    setting = decision.get("setting", {})
-    attributes = {
-        "verdict": decision["verdict"].removeprefix("VERDICT_").lower(),
-        "setting": setting.get("name", ""),
-        "reason": decision["reason"],
-    }
-    if "number" in setting:
-        attributes["number"] = setting["number"]
-    return {
-        "kind": "decision",
-        "name": decision["policy"],
-        "start_seconds": seconds,
-        "end_seconds": seconds,
-        "attributes": attributes,
-    }
+    path = raw / control_events.DECISIONS
+    return [Path(shutil.copyfile(path, staged / control_events.DECISIONS))] if path.exists() else []
 
 
 def _store_events(
     raw: Path, planned: dict[str, Any], origin: float, normal: dict[str, float]
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    module = store_logs.reader(planned["store"])
-    lines: list[str] = []
-    for path in sorted((raw / "logs").glob("*.log")):
-        lines += path.read_text(errors="replace").splitlines()
+    module, lines = store_logs.reader(planned["store"]), _log_lines(raw)
     if module is None or not lines:
         return [], {}
     events = [event for event in module.read(lines) if event.end >= origin]
@@ -302,6 +259,41 @@ def _store_events(
     ]
     counted = [e for e in events if not _is_warming_up(planned, e.kind, e.start - origin, normal)]
     return listed, module.metrics(counted)
+
+
+def _log_lines(raw: Path) -> list[str]:
+    paths = sorted((raw / "logs").glob("*.log"))
+    return [line for p in paths for line in p.read_text(errors="replace").splitlines()]
+
+
+def _store_samples(
+    raw: Path, planned: dict[str, Any], origin: float, normal: dict[str, float], staged: Path
+) -> dict[str, float]:
+    """Keep what the store's log gives over time, and tell what became of it."""
+    module = store_logs.reader(planned["store"])
+    if module is None or not hasattr(module, "samples"):
+        return {}
+    found = list(module.samples(_log_lines(raw)))
+    if not found:
+        return {}
+    node_metrics.write_samples(staged / "samples" / STORE_SAMPLES, found)
+    start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
+    return module.metrics_between(found, start, end)
+
+
+def _work_metrics(
+    clients: dict[tuple[str, str, str], list[Interval]],
+    planned: dict[str, Any],
+    origin: float,
+    steps: list[dict[str, Any]],
+    copied: list[Path],
+) -> dict[str, float]:
+    """Processor time of all nodes until nothing was left to do, and how long that took."""
+    operations = node_metrics.operations_of(clients, planned)
+    nodes = node_metrics.read_samples(path for path in copied if path.suffix == ".csv")
+    end = origin + node_metrics.end_of_work(steps)
+    found = node_metrics.cpu_metrics(nodes, origin, end, operations)
+    return found | node_metrics.drain_metrics(steps, operations)
 
 
 def _is_warming_up(
@@ -330,22 +322,11 @@ def _busy(
 
 
 def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
-    shift = _timeline_origin(raw) - origin
     windows = [
         {key: window[key] for key in ("kind", "name", "start_seconds", "end_seconds")}
         for window in planned["windows"]
     ]
-    steps = [
-        {
-            "kind": line["kind"],
-            "name": line["name"],
-            "start_seconds": round(line["start_seconds"] + shift, 3),
-            "end_seconds": round(line["end_seconds"] + shift, 3),
-            "attributes": {"exit_code": line["exit_code"]},
-        }
-        for line in _timeline(raw)
-        if line["kind"] != "origin"
-    ]
+    steps = [step for lines in _timelines(raw) for step in _steps_of(lines, origin)]
     if bad := [s["name"] for s in steps if not _ended_well(s)]:
         raise EvaluationError(
             f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
@@ -355,6 +336,21 @@ def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[
             f"these orders were not given: {', '.join(sorted(missing))}; record the run as failed"
         )
     return windows + steps
+
+
+def _steps_of(lines: list[dict[str, Any]], origin: float) -> list[dict[str, Any]]:
+    shift = _timeline_origin(lines) - origin
+    return [
+        {
+            "kind": line["kind"],
+            "name": line["name"],
+            "start_seconds": round(line["start_seconds"] + shift, 3),
+            "end_seconds": round(line["end_seconds"] + shift, 3),
+            "attributes": {"exit_code": line["exit_code"]},
+        }
+        for line in lines
+        if line["kind"] != "origin"
+    ]
 
 
 def _ended_well(step: dict[str, Any]) -> bool:

@@ -32,6 +32,9 @@ class Cell:
     policies: tuple[dict[str, Any], ...] = ()
     faults: tuple[dict[str, Any], ...] = ()
     even_load: bool = False
+    loaded_nodes: int | None = None
+    load_share: float = 1.0
+    agents: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,10 @@ class Experiment:
 
 
 _TOLD_AFTERWARDS = {"title", "question", "published", "figures", "claims", "limitations"}
-_MERGED = {"variant", "workload", "device", "threads", "settings_from", "even_load"}
+_MERGED = {
+    "variant", "workload", "device", "threads", "settings_from", "even_load", "loaded_nodes",
+    "load_share", "agents",
+}  # fmt: skip
 _JOINED = ("orders", "policies", "faults")
 
 

@@ -35,6 +35,7 @@ class Caution(StrEnum):
     MIXED_ENVIRONMENT = "mixed-environment"
     ERRORS = "errors"
     OVERLOADED = "overloaded"
+    STOLEN = "stolen"
     SIMULTANEOUS = "simultaneous"
 
 
@@ -49,6 +50,7 @@ CAUTION_TEXT = {
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",
     Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
+    Caution.STOLEN: "over 1 % of the processors' time went to other machines in one of the runs",
     Caution.SIMULTANEOUS: "the largest of several ratios: its interval is widened for all of them "
     "(Bonferroni)",
 }

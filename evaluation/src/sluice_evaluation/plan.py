@@ -21,6 +21,8 @@ from sluice_evaluation.records import Record, epoch_seconds, result_directory
 MAXIMUM_ATTEMPTS = 2
 # Clients run on past the normal phase, so that its last second is under full load.
 CLIENT_MARGIN_SECONDS = 1.0
+# Java machines on busy nodes do not begin at the same second.
+NODES_MARGIN_SECONDS = 5.0
 # So many own runs make a better guess of a run's length than the experiment's file.
 RUNS_FOR_ESTIMATE = 3
 
@@ -227,7 +229,14 @@ def planned_otherwise(
 
 def _load_of(table: dict, cell: Cell) -> dict[str, Any]:
     load = table.get("load_by_device", {}).get(cell.device) or table.get("load") or {}
-    return {"steady": load["even"]} if cell.even_load else load
+    load = {"steady": load["even"]} if cell.even_load else load
+    return _scaled(load, cell.load_share) if cell.load_share != 1.0 else load
+
+
+def _scaled(load: dict[str, Any], share: float) -> dict[str, Any]:
+    """The load with all its rates multiplied."""
+    rate = "target_operations_per_second"
+    return {name: entry | {rate: entry[rate] * share} for name, entry in load.items()}
 
 
 def _burst_windows(load: dict, timing: dict, shift: float) -> list[dict[str, Any]]:
@@ -251,16 +260,21 @@ def _clients(
     load: dict, cell: Cell, windows: list[dict], document: dict, end: float
 ) -> list[dict[str, Any]]:
     duration = end + CLIENT_MARGIN_SECONDS
-    return [
-        {
-            "name": "steady",
-            "start_seconds": 0.0,
-            "duration_seconds": duration,
-            "threads": cell.threads or load.get("steady", {}).get("threads", 1),
-            "schedule": _schedule(load, windows, duration) if load else None,
-            "status_interval_seconds": document["measure"]["status_interval_seconds"],
-        }
-    ]
+    client = {
+        "start_seconds": 0.0,
+        "duration_seconds": duration,
+        "threads": cell.threads or load.get("steady", {}).get("threads", 1),
+        "schedule": _schedule(load, windows, duration) if load else None,
+        "status_interval_seconds": document["measure"]["status_interval_seconds"],
+    }
+    if cell.loaded_nodes is None:
+        return [{"name": "steady", **client}]
+    # They begin within some seconds of each other, and the first to begin is not to end too soon.
+    client["duration_seconds"] += NODES_MARGIN_SECONDS
+    if load:
+        client["schedule"] = _schedule(load, windows, client["duration_seconds"])
+    nodes = range(1, cell.loaded_nodes + 1)
+    return [{"name": f"steady-{node}", "node": node, **client} for node in nodes]
 
 
 def _schedule(load: dict, windows: list[dict], duration: float) -> str:
@@ -322,6 +336,8 @@ def _control(cell: Cell, device: dict, start: float, end: float) -> dict[str, An
     """Policies and faults; nothing where there are none, as in runs from before there were any."""
     parameters = device.get("order_parameters", {})
     planned: dict[str, Any] = {}
+    if cell.agents:
+        planned["agents"] = cell.agents
     if cell.policies:
         planned["policies"] = [_filled(policy, parameters) for policy in cell.policies]
     if cell.faults:

@@ -11,10 +11,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import histograms
+from sluice_evaluation import histograms, node_metrics
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.schema import validate, violations
 
@@ -37,6 +38,11 @@ class Record:
     def plan(self) -> dict[str, Any]:
         """The run as it was planned."""
         return self.document["plan"]
+
+    @cached_property
+    def stolen_share(self) -> float | None:
+        """Share of processor time that went to other machines in the normal phase, if known."""
+        return node_metrics.stolen_share(self.directory / "samples", *normal_phase(self.document))
 
     def value(self, metric: str, latency: str) -> float | None:
         """A metric by name, or None when the record does not hold it.

@@ -14,6 +14,8 @@ from sluice_evaluation.raw_clients import Key, counted_of, is_scheduled, of_kind
 # Of the summary; more would fill the tables.
 QUANTITIES = ("mean_seconds", "p99_seconds")
 
+TAIL_PERCENTILE = 99.99
+
 # Seconds since the origin of the run.
 Span = tuple[float, float]
 
@@ -40,6 +42,20 @@ def latency_by_window(
             name: _within(part, spans, origin) if spans else part for name, part in named.items()
         }
     return {metric: value for name, part in parts.items() for metric, value in _metrics(name, part)}
+
+
+def tail_latency(
+    clients: dict[Key, list[Interval]],
+    planned: dict[str, Any],
+    normal: dict[str, float],
+    origin: float,
+) -> dict[str, float]:
+    """The slowest of 10,000 in the normal phase, which summaries do not hold."""
+    kind = "intended" if is_scheduled(planned) else "measured"
+    every = of_kind(counted_of(clients, planned), kind)
+    inside = _within(every, [(normal["start_seconds"], normal["end_seconds"])], origin)
+    merged = histograms.merge(interval.distribution for interval in inside)
+    return {"tail_latency_p99_99_seconds": merged.percentile_seconds(TAIL_PERCENTILE)}
 
 
 def _parts(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice_dist.container_runtime import ContainerRuntime
+from sluice_dist.control_plane import build_control_package, control_plane_sources
 from sluice_dist.errors import DistError
 from sluice_dist.images import sbom
 from sluice_dist.images.buildah import ImageBuild, WorkingContainer, layers_of
@@ -46,7 +47,10 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class StoreImageRecipe:
-    """`build/stores/STORE/image/recipe.toml`; `folder` also holds `rootfs/`, copied as it is."""
+    """`build/stores/STORE/image/recipe.toml`; `folder` also holds `rootfs/`, copied as it is.
+
+    With `control_plane` the image has the program `sluice` as well.
+    """
 
     folder: Path
     packages: list[str]
@@ -54,6 +58,7 @@ class StoreImageRecipe:
     command: list[str]
     stop_signal: str
     health: HealthCheck
+    control_plane: bool = False
     ports: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -92,6 +97,8 @@ def image_epoch(release: Release) -> int:
     """Time stamp of the image: the last commit of its recipe, its packages' or the node's."""
     layout = release.layout
     folders = [layout.node_recipe, layout.recipe(release.store) / "image"]
+    if StoreImageRecipe.load(release).control_plane:
+        folders += control_plane_sources(layout)
     return source_date_epoch(layout.root, *folders, *package_inputs(release))
 
 
@@ -104,6 +111,8 @@ def build_store_image(
     """
     recipe = StoreImageRecipe.load(release)
     debs = packages_of(release)
+    if recipe.control_plane:
+        debs = [*debs, build_control_package(release.layout)]
     inputs = inputs_sha256(recipe, debs, layers_of(runtime, base))
     build = ImageBuild(runtime, image_reference(release), epoch)
     if not rebuild and build.existing_label(RECIPE_LABEL) == inputs:

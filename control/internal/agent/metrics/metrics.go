@@ -74,6 +74,11 @@ func New(source Source) *Metrics {
 	return m
 }
 
+// Registry takes what other parts of the agent expose.
+func (m *Metrics) Registry() prometheus.Registerer {
+	return m.registry
+}
+
 // Handler answers Prometheus. What a node has to say is short, and compressing it takes a megabyte of
 // buffers.
 func (m *Metrics) Handler() http.Handler {

@@ -4,8 +4,9 @@ Standard library alone, so that a node can run this very file. The timeline is a
 {"steps": [{"name": "steady", "kind": "client", "at_seconds": 0, "argv": ["sluice-ycsb", "run"],
 "output": "steady.txt", "timeout_seconds": 200, "allowed_exit_codes": [0, 3]}]}. Every step starts
 at its second whether or not earlier ones are done; with "after_file": "clients/steady/*.hdr" it
-counts from when such a file appears below the directory. The first line written is the origin that
-all logged seconds count from.
+counts from when such a file appears below the directory, with "after_step": "steady" from when that
+step has ended well. With "begin_epoch_seconds" beside the steps it all begins then, so that several
+machines begin together. The first line written is the origin that all logged seconds count from.
 """
 
 import argparse
@@ -55,6 +56,11 @@ def check(document: Any) -> list[dict[str, Any]]:
     return sorted(steps, key=lambda step: step["at_seconds"])
 
 
+def wait_for_begin(document: dict[str, Any]) -> None:
+    """Sleep until the timeline's own time has come, if it has one."""
+    time.sleep(max(0.0, document.get("begin_epoch_seconds", 0.0) - time.time()))
+
+
 def follow(steps: list[dict[str, Any]], directory: Path, events: Path) -> bool:
     """Run the steps; whether all of them ended with 0 in their time.
 
@@ -72,7 +78,9 @@ def follow(steps: list[dict[str, Any]], directory: Path, events: Path) -> bool:
                 for item in [r for r in running if _ended(r, clock.now())]:
                     running.remove(item)
                     _write_end(item, clock.now(), log)
-                    if not _went_well(item):
+                    if _went_well(item):
+                        clock.note_end(item.step["name"])
+                    else:
                         good = False
                         _tell_failure(item, directory)
                 if not running and any(clock.never(step) for step in waiting):
@@ -89,12 +97,18 @@ class _Clock:
 
     def __init__(self, directory: Path):
         self.epoch, self._begun = time.time(), time.monotonic()
-        self._directory, self._seen = directory, {}
+        self._directory, self._seen, self._ended = directory, {}, {}
 
     def now(self) -> float:
         return time.monotonic() - self._begun
 
+    def note_end(self, name: str) -> None:
+        """From now on the steps that wait for this one are due."""
+        self._ended[name] = self.now()
+
     def is_due(self, step: dict[str, Any]) -> bool:
+        if before := step.get("after_step"):
+            return before in self._ended and self._ended[before] + step["at_seconds"] <= self.now()
         pattern = step.get("after_file")
         if pattern is None:
             return step["at_seconds"] <= self.now()
@@ -103,7 +117,9 @@ class _Clock:
         return pattern in self._seen and self._seen[pattern] + step["at_seconds"] <= self.now()
 
     def never(self, step: dict[str, Any]) -> bool:
-        """Whether a step waits for a file that nothing that runs could still bring."""
+        """Whether a step waits for what nothing that runs could still bring."""
+        if before := step.get("after_step"):
+            return before not in self._ended
         return "after_file" in step and step["after_file"] not in self._seen
 
 
@@ -177,7 +193,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Follow a timeline; 1 when a step failed, 2 when the timeline is wrong."""
     try:
-        steps = check(json.loads(options.timeline.read_text()))
+        document = json.loads(options.timeline.read_text())
+        steps = check(document)
+        wait_for_begin(document)
         return 0 if follow(steps, options.directory, options.events) else 1
     except (TimelineError, OSError, json.JSONDecodeError) as error:
         print(f"timeline: {error}", file=sys.stderr)

@@ -2,7 +2,9 @@
 
 A module has `read(lines) -> list[Event]` (checkpoints, compactions, ...) and `metrics(events) ->
 dict[str, float]` over those of one run. With `BACKGROUND`, a kind of events and a word, latency is
-also told of the time in which there were such events. A new store adds a file and changes none.
+also told of the time in which there were such events. With `samples(lines) -> Iterator[Sample]`
+and `metrics_between(samples, start, end)` a log gives quantities over time as well. A new store
+adds a file and changes none.
 """
 
 import importlib
@@ -21,6 +23,16 @@ class Event:
     start: float
     end: float
     attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A quantity at a moment, as the probe `sample` writes those of a machine."""
+
+    epoch_seconds: float
+    source: str
+    name: str
+    value: float
 
 
 def reader(store: str) -> ModuleType | None:

@@ -44,6 +44,7 @@ class WorkloadFilesTest {
     "d, 0.05, 0.00, 0.95, 0.00, 0.00, zipfian",
     "e, 0.00, 0.00, 0.05, 0.95, 0.00, zipfian",
     "f, 0.50, 0.00, 0.00, 0.00, 0.50, zipfian",
+    "i, 0.00, 0.00, 1.00, 0.00, 0.00, uniform",
   })
   void ycsbDrawsTheOperationsOfTheWorkload(
       String letter,
@@ -75,7 +76,7 @@ class WorkloadFilesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"a", "b", "c", "d", "e", "f"})
+  @ValueSource(strings = {"a", "b", "c", "d", "e", "f", "i"})
   void recordsHaveOneKilobyte(String letter) {
     Properties properties = read(letter);
     assertEquals("10", properties.getProperty("fieldcount"));
@@ -114,6 +115,7 @@ class WorkloadFilesTest {
               "d.properties",
               "e.properties",
               "f.properties",
+              "i.properties",
               "profiles/paper.properties",
               "profiles/small.properties",
               "profiles/smoke.properties"),
@@ -127,7 +129,7 @@ class WorkloadFilesTest {
 
   @Test
   void lettersAreSaidNotToBeThoseOfYcsb() throws Exception {
-    for (String letter : List.of("a", "b", "c", "c-single-field", "d", "e", "f")) {
+    for (String letter : List.of("a", "b", "c", "c-single-field", "d", "e", "f", "i")) {
       String text = Files.readString(WORKLOADS.resolve(letter + ".properties"));
       assertTrue(text.contains("# workloads of the same letter that YCSB ships"), letter);
     }

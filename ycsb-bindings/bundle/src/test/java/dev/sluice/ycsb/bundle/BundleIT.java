@@ -152,7 +152,12 @@ class BundleIT {
 
   @Test
   void wrongInputSaysWhatToDo() throws Exception {
-    assertFails("no store 'mysql'; use hbase or postgres", "load", "mysql", "-P", "a.properties");
+    assertFails(
+        "no store 'mysql'; use hbase or postgres or rocksdb",
+        "load",
+        "mysql",
+        "-P",
+        "a.properties");
     assertFails("use one of", "prepare", "postgres", "polish");
     assertFails("postgres.url is not set", "prepare", "postgres", "create-table");
     assertFails(

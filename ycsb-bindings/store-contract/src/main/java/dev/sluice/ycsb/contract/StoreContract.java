@@ -75,6 +75,7 @@ public abstract class StoreContract {
     for (DB each : clients) {
       each.cleanup();
     }
+    clients.clear();
   }
 
   @Test
@@ -253,7 +254,11 @@ public abstract class StoreContract {
     Path workload = WORKLOADS.resolve(letter + ".properties");
     String threads = Integer.toString(THREADS);
     Class<?> db = binding().newDb().getClass();
-    return YcsbClient.run(db, workload, properties, phase, "-threads", threads);
+    // An embedded store is open in one process at a time.
+    disconnect();
+    YcsbClient.Output output = YcsbClient.run(db, workload, properties, phase, "-threads", threads);
+    client = newClient();
+    return output;
   }
 
   private static long ok(Map<String, Map<String, Long>> statuses, String metric) {

@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+"""Runs RocksDB for one run of an experiment, on a node: the database inside the load's own process.
+
+Actions: loaded, start, save, settings, restart-killed, stop, client. `loaded` and `start` read a
+JSON object from standard input: run (of the plan), node, directory (of the databases), copies
+(loaded data), user (of the load) and java_options. `client ARGV...` becomes a program of the load
+with the library, the options and the user of the run; each other action prints a JSON object. It
+needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+STATE = Path("/run/sluice-evaluation-rocksdb.json")
+LOGS = Path("/var/log/sluice-evaluation/rocksdb")
+INSTALLED = Path("/opt/sluice/rocksdb")
+INSTANCE = "evaluation"
+GROUP = "sluice"
+# The reader of the logs needs the statistics, once a second, and one log for each opening.
+FIXED = {"stats_dump_period_sec": 1, "max_log_file_size": 0, "keep_log_file_num": 1000}
+RESULTS = "--results"
+
+
+class Store:
+    """The library, options and folders of a run."""
+
+    def __init__(self, order: dict):
+        run = order["run"]
+        self.order = order
+        self.patched = run["variant"] == "patched"
+        label = run["version"] + ("" if self.patched else "-stock")
+        self.library = INSTALLED / label / "lib" / f"librocksdb-preload.so.{run['version']}"
+        self.directory = Path(order["directory"]) / order["node"]
+        data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
+        self.copy = Path(order["copies"]) / "-".join(["rocksdb", label, *filter(None, data)])
+        self.settings = run["settings"]
+
+    def of(self, prefix: str) -> dict:
+        """The settings whose names begin so, without that."""
+        begin = f"{prefix}."
+        return {
+            name.removeprefix(begin): value
+            for name, value in self.settings.items()
+            if name.startswith(begin)
+        }
+
+    def properties(self) -> dict[str, str]:
+        """What the load's program is told."""
+        return {
+            "rocksdb.directory": str(self.directory),
+            "rocksdb.databaseoptions": option_string(self.of("database") | FIXED),
+            "rocksdb.familyoptions": option_string(self.of("family")),
+        } | {name: str(value) for name, value in self.of("binding").items()}
+
+    def environment(self) -> dict[str, str]:
+        """Of the load's program; the plug-in is in it where the run has options for it."""
+        found = {
+            "LANG": "C.UTF-8",
+            "PATH": os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            # The reader of the logs takes their times for that.
+            "TZ": "UTC",
+            "LD_PRELOAD": str(self.library),
+            "SLUICE_YCSB_JAVA_OPTIONS": self.order["java_options"],
+        }
+        if self.patched and (plugin := self.of("plugin")):
+            options = {"id": "sluice", "instance": INSTANCE} | plugin
+            service = f"compaction_service={{{option_string(options)}}}"
+            found["ROCKSDB_DB_OPTIONS_OVERRIDE"] = service
+        return found
+
+
+def option_string(options: dict) -> str:
+    """As RocksDB reads it."""
+    return ";".join(f"{name}={value}" for name, value in options.items())
+
+
+def read_state() -> Store:
+    """The store that `start` started."""
+    if not STATE.exists():
+        raise SystemExit("nothing was started: call start first")
+    return Store(json.loads(STATE.read_text()))
+
+
+def own(path: Path, user: str) -> None:
+    """Make a folder of the load's user, whose files the workers of other nodes can use."""
+    path.mkdir(parents=True, exist_ok=True)
+    shutil.chown(path, user, GROUP)
+    path.chmod(0o2770)
+
+
+def loaded() -> dict:
+    """Whether there is a loaded copy for the run."""
+    return {"loaded": Store(json.load(sys.stdin)).copy.exists()}
+
+
+def start() -> dict:
+    """Make the folder of the database, from a loaded copy if there is one."""
+    store = Store(json.load(sys.stdin))
+    if not store.library.exists():
+        raise SystemExit(f"{store.library} is not there: install the package of this variant")
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    began = time.monotonic()
+    shutil.rmtree(store.directory, ignore_errors=True)
+    own(store.directory.parent, store.order["user"])
+    from_copy = store.copy.exists()
+    if from_copy:
+        subprocess.run(["cp", "-a", store.copy, store.directory], check=True)
+        for log in store.directory.glob("LOG*"):
+            log.unlink()
+    else:
+        own(store.directory, store.order["user"])
+    seconds = time.monotonic() - began
+    subprocess.run(["sync", "--file-system", store.directory], check=True)
+    STATE.touch(mode=0o600)
+    STATE.write_text(json.dumps(store.order))
+    return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
+
+
+def save() -> dict:
+    """Keep the database for later runs."""
+    store = read_state()
+    store.copy.parent.mkdir(parents=True, exist_ok=True)
+    incoming = store.copy.parent / f"{store.copy.name}.incoming"
+    shutil.rmtree(incoming, ignore_errors=True)
+    subprocess.run(["cp", "-a", store.directory, incoming], check=True)
+    incoming.rename(store.copy)
+    return {}
+
+
+def settings() -> dict:
+    """The options that the database was opened with last, as RocksDB has written them down."""
+    store = read_state()
+    files = sorted(store.directory.glob("OPTIONS-*"), key=lambda path: path.name)
+    if not files:
+        raise SystemExit(f"{store.directory} has no OPTIONS file: no load has opened the database")
+    found, section = {}, ""
+    for line in map(str.strip, files[-1].read_text().splitlines()):
+        if line.startswith("["):
+            section = line.strip("[]").partition(" ")[0]
+        elif "=" in line and section in ("DBOptions", "CFOptions"):
+            name, _, value = line.partition("=")
+            found[f"{'database' if section == 'DBOptions' else 'family'}.{name}"] = value
+    return found | {f"plugin.{name}": str(value) for name, value in store.of("plugin").items()}
+
+
+def restart_killed() -> dict:
+    """There is no server to kill: the database ends with the load."""
+    raise SystemExit("RocksDB has no server: leave redo_after_kill off")
+
+
+def stop() -> dict:
+    """Keep the logs, the oldest first, and leave the disk free."""
+    if STATE.exists():
+        store = read_state()
+        old = sorted(store.directory.glob("LOG.old.*"))
+        for number, log in enumerate([*old, *store.directory.glob("LOG")], 1):
+            shutil.copyfile(log, LOGS / f"{store.order['node']}-{number:02d}.log")
+        shutil.rmtree(store.directory, ignore_errors=True)
+        STATE.unlink()
+    return {"logs": str(LOGS)}
+
+
+def client(argv: list[str]) -> None:
+    """Become a program of the load, as its user."""
+    store = read_state()
+    user = pwd.getpwnam(store.order["user"])
+    if RESULTS in argv:
+        own(Path(argv[argv.index(RESULTS) + 1]), user.pw_name)
+    told = [word for pair in store.properties().items() for word in ("-p", "=".join(pair))]
+    os.initgroups(user.pw_name, user.pw_gid)
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+    # Workers of other nodes read by the group.
+    os.umask(0o007)
+    os.chdir("/")
+    os.execvpe(argv[0], [*argv, *told], store.environment())
+
+
+ACTIONS = {
+    "loaded": loaded,
+    "start": start,
+    "save": save,
+    "settings": settings,
+    "restart-killed": restart_killed,
+    "stop": stop,
+}
+
+
+def main() -> None:
+    """Run the action that the command line names."""
+    if len(sys.argv) > 2 and sys.argv[1] == "client":
+        client(sys.argv[2:])
+    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
+        names = ",".join(ACTIONS)
+        raise SystemExit(f"usage: evaluation_store.py {{{names}}} | client ARGV...")
+    print(json.dumps(ACTIONS[sys.argv[1]]()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The program that runs RocksDB for a run: what the load is told, what is kept, what is refused."""
+
+import importlib.util
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[4] / "ansible/roles/rocksdb/files/evaluation_store.py"
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("rocksdb_evaluation_store", PROGRAM)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
+    monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(module, "INSTALLED", tmp_path / "opt")
+    monkeypatch.setattr(module, "own", lambda path, user: path.mkdir(parents=True, exist_ok=True))
+    return module
+
+
+def order(tmp_path, **run):
+    plan = {"version": "11.8.1", "variant": "patched", "settings": {}, "data": {"record_count": 10}}
+    return {
+        "run": plan | run,
+        "node": "rd2",
+        "directory": str(tmp_path / "databases"),
+        "copies": str(tmp_path / "copies"),
+        "user": "ycsb",
+        "java_options": "-Xmx1m",
+    }
+
+
+def test_each_node_has_a_database_and_each_variant_a_copy(program, tmp_path):
+    stock = program.Store(order(tmp_path, variant="stock"))
+    assert stock.directory == tmp_path / "databases" / "rd2"
+    assert stock.copy == tmp_path / "copies" / "rocksdb-11.8.1-stock-10"
+    assert stock.library == tmp_path / "opt/11.8.1-stock/lib/librocksdb-preload.so.11.8.1"
+
+
+def test_settings_go_where_their_prefix_says(program, tmp_path):
+    settings = {
+        "database.max_background_jobs": 2,
+        "family.write_buffer_size": 4194304,
+        "plugin.remote": "true",
+        "binding.rocksdb.batchsize": 5,
+    }
+    store = program.Store(order(tmp_path, settings=settings))
+    told = store.properties()
+    assert told["rocksdb.databaseoptions"].startswith("max_background_jobs=2;")
+    assert "stats_dump_period_sec=1" in told["rocksdb.databaseoptions"].split(";")
+    assert told["rocksdb.familyoptions"] == "write_buffer_size=4194304"
+    assert told["rocksdb.batchsize"] == "5"
+    environment = store.environment()
+    assert environment["ROCKSDB_DB_OPTIONS_OVERRIDE"] == (
+        "compaction_service={id=sluice;instance=evaluation;remote=true}"
+    )
+    assert environment["TZ"] == "UTC"
+
+
+@pytest.mark.parametrize("change", [{"variant": "stock"}, {"settings": {}}])
+def test_stock_and_runs_without_its_options_have_no_plug_in(program, tmp_path, change):
+    store = program.Store(order(tmp_path, **({"settings": {"plugin.remote": "true"}} | change)))
+    assert "ROCKSDB_DB_OPTIONS_OVERRIDE" not in store.environment()
+
+
+def started(program, tmp_path, monkeypatch, **run):
+    document = order(tmp_path, **run)
+    library = program.Store(document).library
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.touch()
+    monkeypatch.setattr(program.sys, "stdin", io.StringIO(json.dumps(document)))
+    return program.start()
+
+
+def test_a_saved_database_is_used_and_its_logs_are_not(program, tmp_path, monkeypatch):
+    assert started(program, tmp_path, monkeypatch)["restored_from_copy"] is False
+    database = program.read_state().directory
+    (database / "CURRENT").write_text("MANIFEST-1")
+    (database / "LOG").write_text("of the load")
+    program.save()
+    assert started(program, tmp_path, monkeypatch)["restored_from_copy"] is True
+    assert {path.name for path in database.iterdir()} == {"CURRENT"}
+
+
+def test_logs_are_kept_in_the_order_of_the_openings(program, tmp_path, monkeypatch):
+    started(program, tmp_path, monkeypatch)
+    database = program.read_state().directory
+    for name in ("LOG", "LOG.old.1795424200000002", "LOG.old.1795424200000001"):
+        (database / name).write_text(name)
+    program.stop()
+    kept = sorted((tmp_path / "logs").iterdir())
+    assert [path.name for path in kept] == ["rd2-01.log", "rd2-02.log", "rd2-03.log"]
+    assert [path.read_text()[-1] for path in kept] == ["1", "2", "G"]
+    assert not database.exists()
+    assert program.stop() == {"logs": str(tmp_path / "logs")}
+
+
+def test_settings_are_those_of_the_newest_options_file(program, tmp_path, monkeypatch):
+    started(program, tmp_path, monkeypatch)
+    database = program.read_state().directory
+    (database / "OPTIONS-000005").write_text("[DBOptions]\n  max_background_jobs=1\n")
+    (database / "OPTIONS-000009").write_text(
+        '[Version]\n  x=1\n[DBOptions]\n  max_background_jobs=2\n[CFOptions "default"]\n  a=b=c\n'
+    )
+    assert program.settings() == {"database.max_background_jobs": "2", "family.a": "b=c"}
+
+
+def test_what_cannot_be_is_refused(program, tmp_path, monkeypatch):
+    with pytest.raises(SystemExit, match="call start first"):
+        program.read_state()
+    with pytest.raises(SystemExit, match="redo_after_kill"):
+        program.restart_killed()
+    monkeypatch.setattr(program.sys, "stdin", io.StringIO(json.dumps(order(tmp_path))))
+    with pytest.raises(SystemExit, match="install the package"):
+        program.start()

@@ -1,0 +1,124 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sluice.dev/control/internal/agent"
+	"sluice.dev/control/internal/compaction"
+	"sluice.dev/control/internal/security"
+)
+
+// offer has a job offered by a store, and gives the answer.
+func offer(t *testing.T, socket string) string {
+	t.Helper()
+	connection, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	job, err := json.Marshal(compaction.Job{
+		ID: "a", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a", Input: []byte("x"),
+		InputBytes: 7, DataPaths: []string{}, Objects: []compaction.Object{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const request = `{"jsonrpc":"2.0","id":1,"method":"run","params":{"protocol_version":{"major":1,"minor":0},"job":%s}}` + "\n"
+	if _, err := fmt.Fprintf(connection, request, job); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 1000)
+	length, err := connection.Read(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer[:length])
+}
+
+func TestCompactionsThatStayAreCounted(t *testing.T) {
+	n := newNode(t)
+	socket := filepath.Join(n.sockets, "agent", "compaction.sock")
+	if err := os.Mkdir(filepath.Dir(socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n.config.Compaction.Client = &agent.CompactionClient{Socket: socket}
+	stop := n.start()
+	if answer := offer(t, socket); !strings.Contains(answer, `"placement":"local","reason":"no-peer"`) {
+		t.Error(answer)
+	}
+	families := n.scrape(security.RoleViewer, "prometheus")
+	for _, name := range []string{"sluice_compaction_client_jobs_total", "sluice_compaction_client_input_bytes_total"} {
+		for _, metric := range families[name].GetMetric() {
+			want := 0.0
+			if metric.GetLabel()[0].GetValue() == "no-peer" {
+				want = map[string]float64{"sluice_compaction_client_jobs_total": 1, "sluice_compaction_client_input_bytes_total": 7}[name]
+			}
+			if got := metric.GetCounter().GetValue(); got != want {
+				t.Errorf("%s %v: %v, want %v", name, metric.GetLabel(), got, want)
+			}
+		}
+	}
+	information, err := os.Stat(socket)
+	if err != nil || information.Mode().Perm() != 0o660 {
+		t.Errorf("the socket is %v, %v", information.Mode(), err)
+	}
+	stop()
+	if _, err := os.Stat(socket); err == nil {
+		t.Error("the socket is still there")
+	}
+}
+
+// The agent's socket is where those of stores are, and is none.
+func TestOwnSocketIsNoStore(t *testing.T) {
+	n := newNode(t)
+	socket := filepath.Join(n.sockets, "agent", "compaction.sock")
+	if err := os.Mkdir(filepath.Dir(socket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n.config.Compaction.Client = &agent.CompactionClient{Socket: socket}
+	n.startStore("a")
+	n.start()
+	if snapshots := snapshot(t, n.controller(1)).GetSnapshots(); len(snapshots) != 1 {
+		t.Errorf("%v", snapshots)
+	}
+}
+
+func TestSocketInUse(t *testing.T) {
+	n := newNode(t)
+	n.config.Compaction.Client = &agent.CompactionClient{Socket: filepath.Join(n.sockets, "c.sock")}
+	n.start()
+	_, err := agent.Open(t.Context(), n.config, nil)
+	if err == nil || !strings.Contains(err.Error(), "compaction.client.socket: ") {
+		t.Errorf("%v does not name the key", err)
+	}
+}
+
+// Whoever copies the example of the page must not be stopped by what the agent refuses.
+func TestExampleOfThePageLoads(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "remote-compaction.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindSubmatch(page)
+	if example == nil {
+		t.Fatal("there is no example")
+	}
+	const around = `cluster: east
+node: db-1
+tls: {certificate_file: /a, key_file: /b, ca_file: /c}
+`
+	path := filepath.Join(t.TempDir(), "agent.yml")
+	if err := os.WriteFile(path, append([]byte(around), example[1]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agent.Load(path); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,191 @@
+// Package dispatch has compactions of this node's stores run by peers: it knows how loaded they are, asks
+// them in the order of policy offload, and follows a job to its end.
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"sluice.dev/control/internal/compaction"
+	"sluice.dev/control/internal/compaction/metrics"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/policies/offload"
+	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/wire"
+)
+
+// placementTime bounds how long a store waits for an answer, however many peers are asked.
+const placementTime = 2 * time.Second
+
+// Address is where a peer is found.
+type Address struct {
+	Node    string
+	Address string
+}
+
+// Dispatcher places the jobs of this node's stores.
+type Dispatcher struct {
+	parameters offload.Parameters
+	// load is that of this node, with the age of its sample.
+	load    func() (cpuUsed float64, age time.Duration)
+	metrics *metrics.Client
+	logger  *slog.Logger
+	started time.Time
+	peers   []*peer
+
+	mutex    sync.Mutex
+	inFlight map[*Job]offload.Placement
+}
+
+// Surroundings are what a dispatcher needs of its agent.
+type Surroundings struct {
+	Load    func() (cpuUsed float64, age time.Duration)
+	Metrics *metrics.Client
+	Logger  *slog.Logger
+}
+
+// Open makes a dispatcher with a connection to each peer, which is made when it is first needed.
+func Open(
+	credentials *security.Credentials, peers []Address, parameters offload.Parameters, surroundings Surroundings,
+) (*Dispatcher, error) {
+	d := &Dispatcher{
+		parameters: parameters, load: surroundings.Load, metrics: surroundings.Metrics, logger: surroundings.Logger,
+		started: time.Now(), inFlight: make(map[*Job]offload.Placement),
+	}
+	for _, address := range peers {
+		connection, err := grpc.NewClient(address.Address,
+			protocol.DialOptions(credentials, security.RoleAgent, address.Node)...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the peer %s: %w", address.Node, err), d.Close())
+		}
+		d.peers = append(d.peers, &peer{
+			name: address.Node, connection: connection, client: sluicev1.NewCompactionServiceClient(connection),
+		})
+		d.metrics.PeerIsUp(address.Node, false)
+	}
+	return d, nil
+}
+
+// Close ends the connections, and with them the jobs that run.
+func (d *Dispatcher) Close() error {
+	var problems []error
+	for _, peer := range d.peers {
+		problems = append(problems, peer.connection.Close())
+	}
+	return errors.Join(problems...)
+}
+
+// Watch asks the peers how loaded they are, until its context ends.
+func (d *Dispatcher) Watch(ctx context.Context) {
+	var watches sync.WaitGroup
+	for _, peer := range d.peers {
+		watches.Go(func() { d.watch(ctx, peer) })
+	}
+	watches.Wait()
+}
+
+// now is since the start, by the monotonic clock.
+func (d *Dispatcher) now() time.Duration {
+	return time.Since(d.started)
+}
+
+// Place has a peer begin a job, or says why none does. It takes no longer than placementTime. The job goes
+// on until its context ends, or Cancel is called.
+func (d *Dispatcher) Place(ctx context.Context, job compaction.Job) (*Job, *compaction.Failure) {
+	begun := time.Now()
+	placed, failure := d.place(ctx, job)
+	if failure != nil {
+		d.metrics.Ended(job, failure, time.Since(begun))
+		d.logger.Debug("a compaction stays here", "job", job.ID, "reason", failure.Reason, "detail", failure.Detail)
+		return nil, failure
+	}
+	go d.follow(placed, job, begun)
+	return placed, nil
+}
+
+func (d *Dispatcher) place(ctx context.Context, job compaction.Job) (*Job, *compaction.Failure) {
+	candidates, failure := offload.Decide(d.parameters, d.view(), job)
+	if failure != nil {
+		return nil, failure
+	}
+	expired := time.After(placementTime)
+	for _, candidate := range candidates {
+		placed := d.begin(ctx, d.peerOf(candidate.Name), job)
+		select {
+		case <-placed.accepted:
+			return placed, nil
+		case <-placed.done:
+			// The next one may have room, or the path that this one has not.
+			failure = placed.failure
+			d.forget(placed)
+		case <-expired:
+			placed.cancel()
+			d.forget(placed)
+			return nil, compaction.Failuref(compaction.PeerLost, "%s has not answered within %v", candidate.Name, placementTime)
+		}
+	}
+	return nil, failure
+}
+
+// begin reserves what the job takes before it is sent, so that two jobs that come together see each other.
+func (d *Dispatcher) begin(ctx context.Context, peer *peer, job compaction.Job) *Job {
+	ctx, cancel := context.WithCancel(ctx)
+	placed := &Job{node: peer.name, cancel: cancel, accepted: make(chan struct{}), done: make(chan struct{})}
+	d.mutex.Lock()
+	d.inFlight[placed] = offload.Placement{Peer: peer.name, At: d.now()}
+	d.mutex.Unlock()
+	go placed.run(ctx, peer.client, wire.EncodeJob(job))
+	return placed
+}
+
+func (d *Dispatcher) forget(placed *Job) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	delete(d.inFlight, placed)
+}
+
+// follow gives back what the job has reserved when it has ended.
+func (d *Dispatcher) follow(placed *Job, job compaction.Job, begun time.Time) {
+	d.metrics.Placed(1)
+	<-placed.done
+	d.metrics.Placed(-1)
+	d.forget(placed)
+	d.metrics.Ended(job, placed.failure, time.Since(begun))
+	if placed.failure != nil && placed.failure.Reason != compaction.Cancelled {
+		d.logger.Warn("a compaction has no result from its peer, and is left to the store",
+			"job", job.ID, "peer", placed.node, "reason", placed.failure.Reason, "detail", placed.failure.Detail)
+	}
+}
+
+func (d *Dispatcher) view() offload.View {
+	used, age := d.load()
+	now := d.now()
+	view := offload.View{Now: now, Own: offload.Node{CPUUsed: used, SampledAt: now - age}}
+	for _, peer := range d.peers {
+		if known, isKnown := peer.known(); isKnown {
+			view.Peers = append(view.Peers, known)
+		}
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	for _, placement := range d.inFlight {
+		view.InFlight = append(view.InFlight, placement)
+	}
+	return view
+}
+
+func (d *Dispatcher) peerOf(name string) *peer {
+	for _, peer := range d.peers {
+		if peer.name == name {
+			return peer
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package dispatch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"sluice.dev/control/internal/compaction"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/policies/offload"
+	"sluice.dev/control/internal/wire"
+)
+
+// watchAgainAfter is the pause before a peer is asked again that does not answer.
+const watchAgainAfter = time.Second
+
+// peer is a node that may run jobs.
+type peer struct {
+	name       string
+	connection *grpc.ClientConn
+	client     sluicev1.CompactionServiceClient
+
+	mutex   sync.Mutex
+	last    offload.Peer
+	isKnown bool
+}
+
+// known is what the peer has said last; the policy looks at its age.
+func (p *peer) known() (offload.Peer, bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.last, p.isKnown
+}
+
+func (p *peer) learn(capacity compaction.Capacity, now time.Duration) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.isKnown = true
+	p.last = offload.Peer{
+		Name: p.name, Node: offload.Node{CPUUsed: capacity.CPUUsed, SampledAt: now - capacity.CPUAge},
+		CPUs: capacity.CPUs, FreeSlots: capacity.FreeSlots, HeardAt: now, Series: capacity.Series,
+	}
+}
+
+func (p *peer) forget() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.isKnown = false
+}
+
+// watch keeps what is known of a peer new.
+func (d *Dispatcher) watch(ctx context.Context, p *peer) {
+	for ctx.Err() == nil {
+		err := d.listen(ctx, p)
+		p.forget()
+		d.metrics.PeerIsUp(p.name, false)
+		d.logger.Debug("a peer does not tell its load", "peer", p.name, "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(watchAgainAfter):
+		}
+	}
+}
+
+// listen takes what a peer says until it says nothing for compaction.Expiry.
+func (d *Dispatcher) listen(ctx context.Context, p *peer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := time.AfterFunc(compaction.Expiry, cancel)
+	defer silent.Stop()
+	stream, err := p.client.WatchCapacity(ctx, &sluicev1.WatchCapacityRequest{})
+	if err != nil {
+		return err
+	}
+	for {
+		message, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		capacity, err := wire.DecodeCapacity(message)
+		if err != nil {
+			return err
+		}
+		silent.Reset(compaction.Expiry)
+		p.learn(capacity, d.now())
+		d.metrics.PeerIsUp(p.name, true)
+	}
+}

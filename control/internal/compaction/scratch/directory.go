@@ -1,0 +1,103 @@
+// Package scratch looks after the directories that compactions write to: which ones may be used, how much is
+// in them, and that they are removed if nobody takes what is in them, also after the agent was killed.
+package scratch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sluice.dev/control/internal/compaction"
+)
+
+// Allowed are the directories below which jobs may read and write.
+type Allowed []string
+
+// Check says whether all paths of a job are there, and below one of those that are allowed, symbolic links
+// resolved, and whether nothing is in the one that it writes to.
+func (a Allowed) Check(job compaction.Job) *compaction.Failure {
+	for _, path := range append([]string{job.DatabasePath, job.OutputPath}, job.DataPaths...) {
+		if failure := a.check(path); failure != nil {
+			return failure
+		}
+	}
+	// A link would be removed in place of what is behind it.
+	information, err := os.Lstat(job.OutputPath)
+	if err != nil || !information.IsDir() {
+		return compaction.Failuref(compaction.Path, "the output path %s is not a directory", job.OutputPath)
+	}
+	if !IsEmpty(job.OutputPath) {
+		return compaction.Failuref(compaction.Path, "the output path %s is not empty, or not this user's to read", job.OutputPath)
+	}
+	return nil
+}
+
+func (a Allowed) check(path string) *compaction.Failure {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return compaction.Failuref(compaction.Path, "%v: does this node share the store's file system?", err)
+	}
+	for _, root := range a {
+		if root, err := filepath.EvalSymlinks(root); err == nil && isBelow(resolved, root) {
+			return nil
+		}
+	}
+	return compaction.Failuref(compaction.Path, "%s is below none of the paths that the worker's configuration allows", path)
+}
+
+func isBelow(path, root string) bool {
+	relative, err := filepath.Rel(root, path)
+	return err == nil && relative != ".." && !strings.HasPrefix(relative, "../")
+}
+
+// FreeBytes is how much the file system of a directory has left for this user.
+func FreeBytes(path string) (uint64, error) {
+	var status unix.Statfs_t
+	if err := unix.Statfs(path, &status); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	return status.Bavail * uint64(status.Bsize), nil
+}
+
+// Size is how much the files below a directory have together. What goes away meanwhile counts as nothing.
+func Size(path string) uint64 {
+	var total uint64
+	_ = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if information, err := entry.Info(); err == nil {
+			total += uint64(max(0, information.Size()))
+		}
+		return nil
+	})
+	return total
+}
+
+// IsEmpty says whether nothing is in a directory.
+func IsEmpty(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
+// Remove empties a directory of a job and removes it. One that cannot be removed itself, because what it is
+// in belongs to the store alone, is left empty to the store. No symbolic link is followed.
+func Remove(path string) error {
+	if !strings.HasPrefix(filepath.Base(path), compaction.OutputPrefix) {
+		return &fs.PathError{Op: "remove", Path: path, Err: errors.New("not a directory of a compaction")}
+	}
+	err := os.RemoveAll(path)
+	if err == nil || isGoneOrEmpty(path) {
+		return nil
+	}
+	return err
+}
+
+func isGoneOrEmpty(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist) || IsEmpty(path)
+}

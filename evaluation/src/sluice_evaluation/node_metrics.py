@@ -1,0 +1,113 @@
+"""Processor time of nodes and what was left to do after the load: numbers of the whole run.
+
+Processor time comes from the samples of the control group `node`, of which each node has one;
+what others took of it from those of the machine, which `probes/sampler.py` describes.
+"""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sluice_evaluation.histograms import Interval
+from sluice_evaluation.raw_clients import Key, counted_of
+from sluice_evaluation.store_logs import Sample
+
+NODE_GROUP = "group:node"
+DRAIN = "drain"
+_MACHINE = "cpu"
+_STEAL = "steal_seconds"
+
+
+def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
+    """Samples by the name of their file."""
+    found = {}
+    for path in paths:
+        with path.open(newline="") as lines:
+            found[path.stem] = [
+                Sample(float(r["epoch_seconds"]), r["source"], r["name"], float(r["value"]))
+                for r in csv.DictReader(lines)
+            ]
+    return found
+
+
+def write_samples(path: Path, samples: Iterable[Sample]) -> None:
+    """A file as the probe `sample` writes it."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("x", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("epoch_seconds", "source", "name", "value"))
+        for sample in samples:
+            moment = f"{sample.epoch_seconds:.3f}"
+            writer.writerow((moment, sample.source, sample.name, f"{sample.value:g}"))
+
+
+def cpu_metrics(
+    samples: dict[str, list[Sample]], start: float, end: float, operations: int
+) -> dict[str, float]:
+    """What all nodes together used from `start` to `end`, by operation too; {} without samples."""
+    used = [spent for node in samples.values() if (spent := _spent(node, start, end)) is not None]
+    if not used:
+        return {}
+    found = {"nodes_cpu_seconds": round(sum(used), 3)}
+    if operations:
+        found["operation_cpu_seconds"] = sum(used) / operations
+    return found
+
+
+def _spent(node: Iterable[Sample], start: float, end: float) -> float | None:
+    inside = [
+        s.value
+        for s in node
+        if (s.source, s.name) == (NODE_GROUP, "cpu_seconds") and start <= s.epoch_seconds <= end
+    ]
+    return inside[-1] - inside[0] if len(inside) > 1 else None
+
+
+def stolen_share(samples: Path, start: float, end: float) -> float | None:
+    """Share of processor time that a hypervisor gave to others between two times, or None.
+
+    `samples` is the folder of a record's samples. The largest over the machines that were sampled;
+    without two samples in that time nothing is known of a machine.
+    """
+    shares = (_stolen_share_of(path, start, end) for path in sorted(samples.glob("*.csv")))
+    return max((share for share in shares if share is not None), default=None)
+
+
+def _stolen_share_of(path: Path, start: float, end: float) -> float | None:
+    first: dict[str, float] = {}
+    last: dict[str, float] = {}
+    with path.open(newline="") as lines:
+        for at, source, name, value in csv.reader(lines):
+            if source == _MACHINE and start <= float(at) <= end:
+                first.setdefault(name, float(value))
+                last[name] = float(value)
+    total = sum(last.values()) - sum(first.values())
+    return (last[_STEAL] - first[_STEAL]) / total if total > 0 and _STEAL in last else None
+
+
+def end_of_work(events: Iterable[dict[str, Any]]) -> float:
+    """Seconds from the origin to the end of the last client or drain."""
+    return max(e["end_seconds"] for e in events if e["kind"] in ("client", DRAIN))
+
+
+def drain_metrics(events: list[dict[str, Any]], operations: int) -> dict[str, float]:
+    """How long it took to do what the load left behind, and throughput with that time."""
+    drains = [e for e in events if e["kind"] == DRAIN]
+    if not drains:
+        return {}
+    longest = max(e["end_seconds"] - e["start_seconds"] for e in drains)
+    return {
+        "drain_seconds": round(longest, 3),
+        "with_drain_operations_per_second": round(operations / end_of_work(events), 6),
+    }
+
+
+def operations_of(clients: dict[Key, list[Interval]], planned: dict[str, Any]) -> int:
+    """All that counts, of the whole run."""
+    return sum(
+        interval.distribution.total
+        for key, intervals in counted_of(clients, planned).items()
+        if key[2] == "measured"
+        for interval in intervals
+    )

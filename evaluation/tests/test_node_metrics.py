@@ -1,0 +1,62 @@
+"""Stolen processor time of samples, and the warning that it gives to results."""
+
+import dataclasses
+
+import pytest
+from sluice_evaluation.analysis import STOLEN_SHARE, CellRuns
+from sluice_evaluation.inference import Caution
+from sluice_evaluation.node_metrics import stolen_share
+from sluice_evaluation.records import load_all, normal_phase
+
+HEADER = "epoch_seconds,source,name,value"
+
+
+def written(folder, name, *rows):
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.csv").write_text("\n".join((HEADER, *rows)) + "\n")
+
+
+def processors(at, user, idle, steal):
+    """Rows of the counters of a machine at a time."""
+    counters = {"user": user, "idle": idle, "steal": steal}
+    return [f"{at},cpu,{name}_seconds,{value}" for name, value in counters.items()]
+
+
+def test_only_what_was_stolen_between_the_times_counts(tmp_path):
+    rows = [
+        *processors(9, 0, 0, 0),
+        *processors(10, 10, 20, 5),
+        "10,group:node,steal_seconds,1",
+        *processors(20, 18, 30, 7),
+        *processors(21, 18, 30, 90),
+    ]
+    written(tmp_path, "host", *rows)
+    assert stolen_share(tmp_path, 10, 20) == pytest.approx(2 / 20)
+
+
+def test_of_several_machines_the_one_that_lost_most_counts(tmp_path):
+    written(tmp_path, "first", *processors(0, 0, 0, 0), *processors(1, 1, 1, 0))
+    written(tmp_path, "second", *processors(0, 0, 0, 0), *processors(1, 1, 0, 1))
+    written(tmp_path, "third", *processors(0, 0, 0, 0))
+    assert stolen_share(tmp_path, 0, 1) == pytest.approx(0.5)
+
+
+def test_without_samples_nothing_is_known(tmp_path):
+    assert stolen_share(tmp_path / "none", 0, 1) is None
+    written(tmp_path, "host", *processors(5, 1, 1, 1))
+    assert stolen_share(tmp_path, 0, 10) is None
+
+
+@pytest.mark.parametrize(("stolen", "warned"), [(0.5, False), (1.5, True)])
+def test_a_run_that_lost_more_than_the_bound_is_warned_of(smoke_results, tmp_path, stolen, warned):
+    record = load_all(smoke_results)[0]
+    start, end = normal_phase(record.document)
+    written(
+        tmp_path / "samples",
+        "host",
+        *processors(start, 0, 0, 0),
+        *processors(end, 1, 0, stolen * STOLEN_SHARE / (1 - stolen * STOLEN_SHARE)),
+    )
+    run = dataclasses.replace(record, directory=tmp_path)
+    cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
+    assert (Caution.STOLEN in cell.cautions) is warned

@@ -1,0 +1,71 @@
+"""Runs whose load is on several nodes: what is planned, and what their records add up."""
+
+import json
+
+import pytest
+from conftest import EXPERIMENTS
+from sluice_evaluation import assemble, node_metrics, records
+from sluice_evaluation.experiment import load
+from sluice_evaluation.plan import make_plan
+from sluice_evaluation.store_logs import Sample
+from synthetic import write_raw
+
+
+def planned_of(name, tmp_path, **factors):
+    plan = make_plan(load(name, EXPERIMENTS), "small", [], tmp_path)
+    return plan, next(r for r in plan["runs"] if factors.items() <= r["factors"].items())
+
+
+def test_each_loaded_node_has_a_client(tmp_path):
+    _, run = planned_of("rocksdb-skew", tmp_path, arm="offload", loaded_nodes=2)
+    assert [(c["name"], c["node"]) for c in run["clients"]] == [("steady-1", 1), ("steady-2", 2)]
+    assert run["agents"]["compaction"]["client"]["threshold_share"] == 0.2
+    _, run = planned_of("rocksdb-skew", tmp_path, arm="local", loaded_nodes=1)
+    assert "agents" not in run
+
+
+def test_a_share_of_the_load_multiplies_its_rates(tmp_path):
+    _, run = planned_of("rocksdb-theta", tmp_path, load_share=0.1)
+    assert run["clients"][0]["schedule"].endswith("s:400")
+    _, whole = planned_of("rocksdb-theta", tmp_path, load_share=0.5)
+    assert whole["clients"][0]["schedule"].endswith("s:2000")
+
+
+def with_nodes(raw, planned):
+    """A timeline for each node, each with a drain of 7 s, and processor time of four nodes."""
+    origin, *lines = map(json.loads, (raw / "timeline.jsonl").read_text().splitlines())
+    (raw / "timeline.jsonl").unlink()
+    for line in lines:
+        end = line["end_seconds"]
+        drain = line | {"kind": "drain", "name": f"drain-{line['name']}", "start_seconds": end}
+        drain["end_seconds"] = end + 7
+        text = "".join(json.dumps(each) + "\n" for each in (origin, line, drain))
+        (raw / f"timeline-{line['name']}.jsonl").write_text(text)
+    begin = int(origin["epoch_seconds"])
+    for node in range(4):
+        rows = ["epoch_seconds,source,name,value"]
+        rows += [f"{begin + s},group:node,cpu_seconds,{s * 0.25}" for s in range(300)]
+        (raw / "samples" / f"rd{node}.csv").write_text("\n".join(rows) + "\n")
+    return raw
+
+
+def test_a_record_adds_up_nodes_and_their_drains(tmp_path):
+    plan, run = planned_of("rocksdb-skew", tmp_path, arm="local", workload="write", loaded_nodes=2)
+    raw = with_nodes(write_raw(run, tmp_path / "raw"), run)
+    results = tmp_path / "results"
+    directory = assemble.record_run(plan, run, raw, results)
+    assert records.faults(directory / "record.json", results) == []
+    document = records.load(directory / "record.json").document
+    # 40 operations in each second on each of two nodes.
+    assert document["results"]["throughput_operations_per_second"] == pytest.approx(80)
+    metrics = document["metrics"]
+    seconds = run["clients"][0]["duration_seconds"] + 7
+    assert metrics["drain_seconds"] == 7
+    assert metrics["nodes_cpu_seconds"] == pytest.approx(4 * 0.25 * seconds, abs=4)
+    whole = 80 * run["clients"][0]["duration_seconds"] / seconds
+    assert metrics["with_drain_operations_per_second"] == pytest.approx(whole, rel=0.05)
+    assert metrics["tail_latency_p99_99_seconds"] > document["results"]["measured"]["p99_seconds"]
+
+
+def test_nodes_without_samples_of_their_group_tell_nothing():
+    assert node_metrics.cpu_metrics({"rd1": [Sample(1, "cpu", "user_seconds", 1)]}, 0, 9, 5) == {}

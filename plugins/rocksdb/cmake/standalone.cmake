@@ -1,0 +1,68 @@
+# The tests of the plug-in, outside of RocksDB's build. Those that need the
+# store are built if it is given:
+#   ROCKSDB_SOURCE     patched source, for its headers
+#   ROCKSDB_LIBRARIES  what to link for the patched library
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
+enable_testing()
+
+add_library(sluice_core STATIC ${sluice_CORE})
+target_include_directories(sluice_core
+  PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} SYSTEM PUBLIC ${ROCKSDB_SOURCE}/include)
+target_compile_options(sluice_core PUBLIC -Wall -Wextra -Werror -fno-rtti)
+target_link_libraries(sluice_core PUBLIC Threads::Threads)
+
+function(sluice_test name library)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} ${library} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+sluice_test(core_test sluice_core
+  sluice/io/pace_control_test.cc
+  sluice/io/pace_test.cc
+  sluice/io/token_bucket_test.cc
+  sluice/latency/histogram_test.cc
+  sluice/latency/operation_latencies_test.cc
+  sluice/lease/lease_store_test.cc
+  sluice/protocol/methods_test.cc
+  sluice/protocol/requests_test.cc
+  sluice/protocol/server_test.cc
+  sluice/remote/agent_connection_test.cc
+  sluice/remote/agent_messages_test.cc
+  sluice/signal_free_thread_test.cc
+  sluice/store/compaction_admissions_test.cc
+  sluice/store/family_state_test.cc
+  sluice/store/scope_names_test.cc
+  sluice/text/base64_test.cc
+  sluice/text/printable_test.cc)
+
+if(NOT ROCKSDB_LIBRARIES)
+  return()
+endif()
+
+# As RocksDB's own objects are compiled: its internal headers depend on it.
+add_library(sluice_store STATIC ${sluice_STORE})
+target_compile_definitions(sluice_store PUBLIC
+  NDEBUG OS_LINUX ROCKSDB_PLATFORM_POSIX ROCKSDB_LIB_IO_POSIX)
+target_include_directories(sluice_store SYSTEM PUBLIC ${ROCKSDB_SOURCE})
+target_link_libraries(sluice_store PUBLIC sluice_core ${ROCKSDB_LIBRARIES} dl)
+
+add_executable(sluice-compact ${sluice_WORKER})
+target_link_libraries(sluice-compact sluice_store)
+
+# The program `sluice`, for the checks of the local protocol, is named by the
+# environment variable SLUICE_BINARY.
+sluice_test(store_test sluice_store
+  sluice/store/contract_test.cc
+  sluice/store/database_test.cc
+  sluice/store/orders_test.cc
+  sluice/remote/compaction_payload_test.cc
+  sluice/remote/remote_compactions_test.cc
+  sluice/worker/job_line_test.cc
+  sluice/worker/job_line.cc)
+target_compile_definitions(store_test PRIVATE
+  SLUICE_COMPACT_PATH="$<TARGET_FILE:sluice-compact>")
+add_dependencies(store_test sluice-compact)

@@ -1,0 +1,112 @@
+#include "sluice/compaction_service.h"
+
+#include <exception>
+
+#include "rocksdb/db.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::BackgroundHooks;
+using ROCKSDB_NAMESPACE::CompactionServiceJobInfo;
+using ROCKSDB_NAMESPACE::CompactionServiceJobStatus;
+using ROCKSDB_NAMESPACE::CompactionServiceScheduleResponse;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::DBOptions;
+
+// Memory that runs out here must not reach RocksDB, which is not safe for
+// exceptions: the store then goes on as without the plug-in.
+template <typename Action, typename Result>
+Result Guarded(Result otherwise, const Action& action) noexcept {
+  try {
+    return action();
+  } catch (const std::exception&) {
+    return otherwise;
+  }
+}
+
+}  // namespace
+
+CompactionService::CompactionService()
+    : process_(Process::Instance()), remote_(&options_, process_->figures()) {
+  RegisterOptions(&options_, &PluginOptionTypes());
+}
+
+const void* CompactionService::GetOptionsPtr(const std::string& name) const {
+  if (name == BackgroundHooks::kName()) {
+    return static_cast<const BackgroundHooks*>(this);
+  }
+  return ROCKSDB_NAMESPACE::CompactionService::GetOptionsPtr(name);
+}
+
+CompactionServiceScheduleResponse CompactionService::Schedule(
+    const CompactionServiceJobInfo& info, const std::string& input) {
+  const CompactionServiceScheduleResponse local(
+      CompactionServiceJobStatus::kUseLocal);
+  return Guarded(local, [&] {
+    const auto database = process_->DatabaseAt(info.db_name);
+    std::string id;
+    if (process_->IsHeld(database.get(), info.cf_name, info.base_input_level)) {
+      remote_.CountLocal("held");
+      return local;
+    }
+    return remote_.Place(database.get(), info, input, &id)
+               ? CompactionServiceScheduleResponse(
+                     id, CompactionServiceJobStatus::kSuccess)
+               : local;
+  });
+}
+
+CompactionServiceJobStatus CompactionService::Wait(const std::string& id,
+                                                   std::string* result) {
+  return Guarded(CompactionServiceJobStatus::kUseLocal,
+                 [&] { return remote_.Wait(id, result); });
+}
+
+void CompactionService::OnInstallation(const std::string& id,
+                                       CompactionServiceJobStatus status) {
+  Guarded(0, [&] {
+    remote_.Installed(id, status);
+    return 0;
+  });
+}
+
+void CompactionService::PrepareOptions(const std::string& path,
+                                       DBOptions* options) {
+  Guarded(0, [&] {
+    process_->Prepare(path, options_, options);
+    return 0;
+  });
+}
+
+void CompactionService::Opened(DB* db) {
+  Guarded(0, [&] {
+    process_->Opened(db);
+    remote_.Open(db);
+    return 0;
+  });
+}
+
+// Jobs on other nodes end first: a thread that waits for one has to go on.
+void CompactionService::ShutdownBegins(DB* db) {
+  Guarded(0, [&] {
+    // One that was never open may be a second open of a folder in use.
+    if (!process_->IsOpen(db)) return 0;
+    remote_.Close(db->GetName());
+    process_->ShutdownBegins(db);
+    return 0;
+  });
+}
+
+bool CompactionService::MayCompact(DB* db, uint32_t family) {
+  return Guarded(true, [&] { return process_->MayCompact(db, family); });
+}
+
+void CompactionService::StaysLocal(const std::string&, const char* reason) {
+  Guarded(0, [&] {
+    remote_.CountLocal(reason);
+    return 0;
+  });
+}
+
+}  // namespace sluice

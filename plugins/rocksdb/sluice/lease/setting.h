@@ -1,0 +1,40 @@
+// What an order sets, in the words of the local protocol.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+enum class SettingName {
+  kRate,
+  kHold,
+  kFull,
+  kStock,
+  kDeferUntilDebt,
+  kConcurrency,
+  kPriority,
+};
+
+// Leases of one aspect exclude each other on the same kind and scope.
+enum class Aspect { kPace, kDeferral, kConcurrency, kPriority };
+
+struct Setting {
+  SettingName name;
+  double number = 0;
+
+  bool operator==(const Setting&) const = default;
+};
+
+std::string_view NameOf(SettingName name);
+std::optional<SettingName> SettingNamed(std::string_view name);
+Aspect AspectOf(SettingName name);
+bool HasNumber(SettingName name);
+double SmallestNumber(SettingName name);
+bool NeedsWholeNumber(SettingName name);
+
+// For messages, such as "rate_bytes_per_second=6e+06".
+std::string ToText(const Setting& setting);
+
+}  // namespace sluice

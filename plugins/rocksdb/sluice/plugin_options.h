@@ -1,0 +1,34 @@
+// Options of the plug-in, as in compaction_service={id=sluice;...}.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "rocksdb/utilities/options_type.h"
+
+namespace sluice {
+
+struct PluginOptions {
+  static const char* kName() { return "SluiceOptions"; }
+
+  // Name of the process on its node, and of its socket.
+  std::string instance = "main";
+  std::string socket_directory = "/run/sluice";
+  // Name of the database in scopes; empty for one made of its path.
+  std::string database_name;
+  double max_time_to_live_seconds = 600;
+  // Times requests by intervals: auto where the embedder has statistics, on,
+  // off.
+  std::string latency = "auto";
+
+  bool remote = true;
+  std::string agent_socket = "/run/sluice/agent/compaction.sock";
+  uint64_t minimum_input_bytes = 16 << 20;
+  int minimum_level = 0;
+};
+
+const std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>&
+PluginOptionTypes();
+
+}  // namespace sluice

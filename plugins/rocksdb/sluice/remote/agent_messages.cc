@@ -1,0 +1,121 @@
+#include "sluice/remote/agent_messages.h"
+
+#include <algorithm>
+
+#include "rocksdb/version.h"
+#include "sluice/plugin_version.h"
+#include "sluice/protocol/json.h"
+#include "sluice/text/base64.h"
+#include "sluice/text/printable.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kMajor = 1;
+constexpr int kMinor = 0;
+constexpr size_t kMaxReasonBytes = 40;
+
+Json Request(const char* method, Json params) {
+  return {{"jsonrpc", "2.0"},
+          {"id", 1},
+          {"method", method},
+          {"params", std::move(params)}};
+}
+
+AgentAnswer Local(std::string reason) {
+  AgentAnswer answer;
+  answer.reason = std::move(reason);
+  return answer;
+}
+
+// A reason becomes part of the name of a figure.
+bool IsReason(const std::string& text) {
+  return !text.empty() && text.size() <= kMaxReasonBytes &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
+}
+
+std::string TextOf(const Json& members, const char* name) {
+  const auto found = members.find(name);
+  const bool is_text = found != members.end() && found->is_string();
+  return is_text ? found->get<std::string>() : "";
+}
+
+AgentAnswer LocalBecause(const Json& result) {
+  std::string reason = TextOf(result, "reason");
+  return Local(IsReason(reason) ? std::move(reason) : "agent-error");
+}
+
+std::optional<Json> ResultOf(const std::string& line) {
+  const auto answer = ReadJson(line);
+  if (!answer || !answer->is_object()) return std::nullopt;
+  const auto result = answer->find("result");
+  if (result == answer->end() || !result->is_object()) return std::nullopt;
+  return *result;
+}
+
+uint64_t CountOf(const Json& members, const char* name) {
+  const auto found = members.find(name);
+  if (found == members.end()) return 0;
+  return WholeNumber(*found).value_or(0);
+}
+
+}  // namespace
+
+std::string RunLine(const RemoteJob& job) {
+  Json objects = Json::array();
+  for (const NeededObject& each : job.objects) {
+    objects.push_back({{"kind", each.kind}, {"name", Printable(each.name)}});
+  }
+  Json members = {{"id", job.id},
+                  {"database_path", job.database_path},
+                  {"data_paths", job.data_paths},
+                  {"output_path", job.output_path},
+                  {"rocksdb_version",
+                   {{"major", ROCKSDB_MAJOR},
+                    {"minor", ROCKSDB_MINOR},
+                    {"patch", ROCKSDB_PATCH}}},
+                  {"plugin_version", kPluginVersion},
+                  {"column_family", Printable(job.family)},
+                  {"input_level", job.input_level},
+                  {"output_level", job.output_level},
+                  {"input_bytes", job.input_bytes},
+                  {"input_files", job.input_files},
+                  {"objects", std::move(objects)},
+                  {"input", ToBase64(job.input)}};
+  return WriteJson(Request(
+      "run", {{"protocol_version", {{"major", kMajor}, {"minor", kMinor}}},
+              {"job", std::move(members)}}));
+}
+
+std::string WaitLine() { return WriteJson(Request("wait", Json::object())); }
+
+AgentAnswer ReadRunAnswer(const std::string& line) {
+  const auto result = ResultOf(line);
+  if (!result) return Local("agent-error");
+  if (TextOf(*result, "placement") != "remote") return LocalBecause(*result);
+  AgentAnswer answer;
+  answer.state = AgentAnswer::State::kRemote;
+  return answer;
+}
+
+AgentAnswer ReadWaitAnswer(const std::string& line) {
+  const auto result = ResultOf(line);
+  if (!result) return Local("agent-error");
+  const std::string state = TextOf(*result, "state");
+  AgentAnswer answer;
+  if (state == "running") {
+    answer.state = AgentAnswer::State::kRunning;
+    answer.bytes_read = CountOf(*result, "bytes_read");
+    answer.bytes_written = CountOf(*result, "bytes_written");
+    return answer;
+  }
+  if (state != "done") return LocalBecause(*result);
+  auto payload = FromBase64(TextOf(*result, "result"));
+  if (!payload || payload->empty()) return Local("output-invalid");
+  answer.state = AgentAnswer::State::kDone;
+  answer.result = std::move(*payload);
+  return answer;
+}
+
+}  // namespace sluice

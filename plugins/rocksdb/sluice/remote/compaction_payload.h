@@ -1,0 +1,26 @@
+// What RocksDB itself writes of a compaction that goes to a worker. Alone
+// here in using its internal headers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice {
+
+struct CompactionInput {
+  std::string family;
+  std::vector<std::string> files;
+  uint64_t options_file_number = 0;
+};
+
+// False if it is not what this version of RocksDB writes.
+bool ReadCompactionInput(const std::string& payload, CompactionInput* input);
+
+// Why a result must not be installed; empty if it may be. Once installation
+// has begun, anything wrong with it stops the store's writes.
+std::string WhyNotInstallable(const std::string& payload,
+                              const std::string& output_path);
+
+}  // namespace sluice

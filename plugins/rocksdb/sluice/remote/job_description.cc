@@ -1,0 +1,165 @@
+#include "sluice/remote/job_description.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_partitioner.h"
+#include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+#include "sluice/remote/compaction_payload.h"
+#include "sluice/remote/output_folder.h"
+#include "sluice/store/store_access.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
+using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
+using ROCKSDB_NAMESPACE::CompactionServiceJobInfo;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::DbPath;
+
+// What a line may hold.
+constexpr size_t kMaxPayloadBytes = 2 << 20;
+constexpr size_t kMaxIdBytes = 128;
+
+// Of letters, digits, '.', '_', '-', the first a letter or digit.
+std::string IdOf(const CompactionServiceJobInfo& info) {
+  std::string id = "j" + info.db_id + "-" + info.db_session_id + "-" +
+                   std::to_string(info.job_id);
+  for (char& c : id) {
+    const bool is_allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                            (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (!is_allowed) c = '_';
+  }
+  // The number at the end tells jobs apart.
+  if (id.size() > kMaxIdBytes)
+    id = "j" + id.substr(id.size() - kMaxIdBytes + 1);
+  return id;
+}
+
+std::string Clean(const std::string& path) {
+  const auto clean = std::filesystem::absolute(path).lexically_normal();
+  std::string text = clean.string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+bool IsWithin(const std::string& path, const std::string& folder) {
+  return path == folder || path.rfind(folder + "/", 0) == 0;
+}
+
+// Folders of tables: the family's own, or the database's.
+std::vector<std::string> TableFolders(DB* db, const std::string& database_path,
+                                      const ColumnFamilyOptions& options) {
+  const auto& of_database = db->GetDBOptions().db_paths;
+  const auto& paths = options.cf_paths.empty() ? of_database : options.cf_paths;
+  std::vector<std::string> folders;
+  for (const DbPath& each : paths) folders.push_back(Clean(each.path));
+  if (folders.empty()) folders.push_back(database_path);
+  return folders;
+}
+
+bool AddInputSize(const std::vector<std::string>& folders,
+                  const std::string& file, RemoteJob* job) {
+  for (const std::string& folder : folders) {
+    struct stat status;
+    if (::stat((folder + "/" + file).c_str(), &status) != 0) continue;
+    job->input_bytes += static_cast<uint64_t>(status.st_size);
+    ++job->input_files;
+    return true;
+  }
+  return false;
+}
+
+void AddObject(const char* kind, const char* name, RemoteJob* job) {
+  job->objects.push_back({kind, name});
+}
+
+// Those that every worker has are left out.
+void AddObjects(const ColumnFamilyOptions& options, RemoteJob* job) {
+  using ROCKSDB_NAMESPACE::BytewiseComparator;
+  using ROCKSDB_NAMESPACE::ReverseBytewiseComparator;
+  using ROCKSDB_NAMESPACE::TableFactory;
+  if (options.comparator != BytewiseComparator() &&
+      options.comparator != ReverseBytewiseComparator()) {
+    AddObject("comparator", options.comparator->Name(), job);
+  }
+  if (options.merge_operator) {
+    AddObject("merge-operator", options.merge_operator->Name(), job);
+  }
+  if (options.compaction_filter_factory) {
+    AddObject("compaction-filter-factory",
+              options.compaction_filter_factory->Name(), job);
+  }
+  if (!options.table_factory->IsInstanceOf(
+          TableFactory::kBlockBasedTableName())) {
+    AddObject("table-factory", options.table_factory->Name(), job);
+  }
+  if (options.prefix_extractor) {
+    AddObject("prefix-extractor", options.prefix_extractor->Name(), job);
+  }
+  if (options.sst_partitioner_factory) {
+    AddObject("sst-partitioner-factory",
+              options.sst_partitioner_factory->Name(), job);
+  }
+  for (const auto& each : options.table_properties_collector_factories) {
+    AddObject("table-properties-collector-factory", each->Name(), job);
+  }
+}
+
+}  // namespace
+
+std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
+                        const std::string& payload, RemoteJob* job) {
+  CompactionInput input;
+  if (!ReadCompactionInput(payload, &input)) return "input-invalid";
+  if (payload.size() > kMaxPayloadBytes) return "too-large";
+  const auto family = OpenFamily(db, info.cf_id);
+  ColumnFamilyDescriptor descriptor;
+  if (!family || !family->GetDescriptor(&descriptor).ok()) return "no-family";
+  const ColumnFamilyOptions& options = descriptor.options;
+  if (options.compaction_filter != nullptr) return "raw-filter";
+
+  job->id = IdOf(info);
+  job->database_path = Clean(info.db_name);
+  job->family = info.cf_name;
+  job->input_level = info.base_input_level;
+  job->output_level = info.output_level;
+  job->input = payload;
+  AddObjects(options, job);
+  const auto folders = TableFolders(db, job->database_path, options);
+  for (const std::string& file : input.files) {
+    if (!AddInputSize(folders, file, job)) return "input-missing";
+  }
+  // The store renames what it installs into any of its folders.
+  for (const std::string& folder : folders) {
+    if (!AreOnOneFileSystem(folders[0], folder)) return "file-systems";
+    if (!IsWithin(folder, job->database_path)) {
+      job->data_paths.push_back(folder);
+    }
+  }
+  job->output_path = OutputFolderPath(folders[0], job->id);
+  return "";
+}
+
+std::set<std::string> OutputParents(DB* db) {
+  const std::string database_path = Clean(db->GetName());
+  // Also where no family has its tables now.
+  std::set<std::string> parents = {database_path};
+  for (const FamilyState& each : ReadFamilies(db)) {
+    const auto family = OpenFamily(db, each.id);
+    ColumnFamilyDescriptor descriptor;
+    if (!family || !family->GetDescriptor(&descriptor).ok()) continue;
+    parents.insert(TableFolders(db, database_path, descriptor.options)[0]);
+  }
+  return parents;
+}
+
+}  // namespace sluice

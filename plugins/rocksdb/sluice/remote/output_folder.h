@@ -1,0 +1,27 @@
+// Where a worker puts its files, until the store takes them over.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace sluice {
+
+// Folder of a job: `.sluice-compaction-ID` in the parent.
+std::string OutputFolderPath(const std::string& parent, const std::string& id);
+
+// Makes it, for the group sluice as well if there is one; false if it cannot
+// be made or is there already.
+bool MakeOutputFolder(const std::string& path);
+
+// Removes such a folder and what is in it; nothing else.
+void RemoveOutputFolder(const std::string& path);
+
+// Removes the folders that jobs of an earlier process have left.
+void RemoveLeftOutputFolders(
+    const std::string& parent,
+    const std::function<bool(const std::string& path)>& is_in_use);
+
+// Whether files can be renamed from one folder to the other.
+bool AreOnOneFileSystem(const std::string& first, const std::string& second);
+
+}  // namespace sluice

@@ -1,0 +1,182 @@
+#include "sluice/remote/remote_compactions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/io/task.h"
+#include "sluice/remote/compaction_payload.h"
+#include "sluice/remote/job_description.h"
+#include "sluice/remote/output_folder.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::CompactionServiceJobInfo;
+using ROCKSDB_NAMESPACE::DB;
+
+// The agent answers within 3 s to a job, and each second to a wait.
+constexpr Duration kAnswerTime = std::chrono::seconds(5);
+
+void ShowProgress(const AgentAnswer& answer) {
+  if (const auto& task = CurrentTask()) {
+    task->ShowRemoteProgress(answer.bytes_read, answer.bytes_written);
+  }
+}
+
+}  // namespace
+
+bool RemoteCompactions::Place(Database* database,
+                              const CompactionServiceJobInfo& info,
+                              const std::string& payload, std::string* id) {
+  auto job = std::make_shared<Job>();
+  job->database = info.db_name;
+  std::string reason = WhyLocal(database, info, payload, &job->description);
+  if (reason.empty()) reason = Run(job);
+  if (reason.empty()) {
+    *id = job->description.id;
+    return true;
+  }
+  CountLocal(reason);
+  return false;
+}
+
+std::string RemoteCompactions::WhyLocal(Database* database,
+                                        const CompactionServiceJobInfo& info,
+                                        const std::string& payload,
+                                        RemoteJob* description) {
+  if (!options_->remote) return "switched-off";
+  if (IsClosing(info.db_name)) return "cancelled";
+  if (database == nullptr) return "not-open";
+  if (!database->has_local_files()) return "file-system";
+  if (info.base_input_level < options_->minimum_level) return "level";
+  std::string reason = "not-open";
+  database->Use(
+      [&](DB* db) { reason = DescribeJob(db, info, payload, description); });
+  if (!reason.empty()) return reason;
+  const bool is_small =
+      description->input_bytes < options_->minimum_input_bytes;
+  return is_small ? "too-small" : "";
+}
+
+// Empty if another node has taken the job.
+std::string RemoteCompactions::Run(const std::shared_ptr<Job>& job) {
+  job->connection = std::make_unique<AgentConnection>(options_->agent_socket);
+  if (!job->connection->IsOpen()) return "no-agent";
+  if (!Register(job)) return "cancelled";
+  const std::string reason = Offer(job.get());
+  if (!reason.empty()) Forget(job);
+  return IsClosing(job->database) && !reason.empty() ? "cancelled" : reason;
+}
+
+std::string RemoteCompactions::Offer(Job* job) {
+  if (!MakeOutputFolder(job->description.output_path)) return "output-path";
+  const auto line =
+      job->connection->Exchange(RunLine(job->description), kAnswerTime);
+  if (!line) return "agent-silent";
+  const AgentAnswer answer = ReadRunAnswer(*line);
+  return answer.state == AgentAnswer::State::kRemote ? "" : answer.reason;
+}
+
+RemoteCompactions::Status RemoteCompactions::Wait(const std::string& id,
+                                                  std::string* result) {
+  const auto job = Find(id);
+  if (!job) return Status::kUseLocal;
+  const std::string reason = WaitForResult(job.get(), result);
+  if (reason.empty()) return Status::kSuccess;
+  result->clear();
+  CountLocal(IsClosing(job->database) ? "cancelled" : reason);
+  Forget(job);
+  return Status::kUseLocal;
+}
+
+std::string RemoteCompactions::WaitForResult(Job* job, std::string* result) {
+  for (;;) {
+    const auto line = job->connection->Exchange(WaitLine(), kAnswerTime);
+    if (!line) return "agent-silent";
+    AgentAnswer answer = ReadWaitAnswer(*line);
+    switch (answer.state) {
+      case AgentAnswer::State::kRunning:
+        ShowProgress(answer);
+        break;
+      case AgentAnswer::State::kDone:
+        *result = std::move(answer.result);
+        return WhyNotInstallable(*result, job->description.output_path).empty()
+                   ? ""
+                   : "output-invalid";
+      case AgentAnswer::State::kLocal:
+      case AgentAnswer::State::kRemote:
+        return answer.reason.empty() ? "agent-error" : answer.reason;
+    }
+  }
+}
+
+void RemoteCompactions::Installed(const std::string& id, Status status) {
+  const auto job = Find(id);
+  if (!job) return;
+  if (status == Status::kSuccess) {
+    figures_->Add("remote_compactions_total", 1);
+    figures_->Add("remote_input_bytes_total", job->description.input_bytes);
+  } else {
+    CountLocal("output-invalid");
+  }
+  Forget(job);
+}
+
+void RemoteCompactions::Close(const std::string& database) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closing_.insert(database);
+  for (const auto& [id, job] : jobs_) {
+    if (job->database == database) job->connection->Cancel();
+  }
+}
+
+// Whoever worked in a folder has given it up with the result: of a process that
+// was killed before it took the files over nobody else knows.
+void RemoteCompactions::Open(DB* db) {
+  for (const std::string& parent : OutputParents(db)) {
+    RemoveLeftOutputFolders(
+        parent, [this](const std::string& path) { return IsInUse(path); });
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  closing_.erase(db->GetName());
+}
+
+void RemoteCompactions::CountLocal(const std::string& reason) {
+  std::string name = "local_compactions_" + reason + "_total";
+  std::replace(name.begin(), name.end(), '-', '_');
+  figures_->Add(name, 1);
+}
+
+std::shared_ptr<RemoteCompactions::Job> RemoteCompactions::Find(
+    const std::string& id) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second;
+}
+
+// False if its database closes already.
+bool RemoteCompactions::Register(const std::shared_ptr<Job>& job) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closing_.count(job->database) > 0) return false;
+  return jobs_.emplace(job->description.id, job).second;
+}
+
+void RemoteCompactions::Forget(const std::shared_ptr<Job>& job) {
+  RemoveOutputFolder(job->description.output_path);
+  std::lock_guard<std::mutex> lock(mutex_);
+  jobs_.erase(job->description.id);
+}
+
+bool RemoteCompactions::IsInUse(const std::string& output_path) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& each) {
+    return each.second->description.output_path == output_path;
+  });
+}
+
+bool RemoteCompactions::IsClosing(const std::string& database) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return closing_.count(database) > 0;
+}
+
+}  // namespace sluice

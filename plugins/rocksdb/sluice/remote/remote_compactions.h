@@ -1,0 +1,72 @@
+// The compactions of a store that run on other nodes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "rocksdb/options.h"
+#include "sluice/plugin_options.h"
+#include "sluice/remote/agent_connection.h"
+#include "sluice/remote/agent_messages.h"
+#include "sluice/store/database.h"
+#include "sluice/store/figures.h"
+
+namespace sluice {
+
+// Whatever goes wrong ends in a local compaction, for a reason that is
+// counted. Each job has a connection of its own; to close it is to cancel.
+class RemoteCompactions {
+ public:
+  using Status = ROCKSDB_NAMESPACE::CompactionServiceJobStatus;
+
+  RemoteCompactions(const PluginOptions* options, Figures* figures)
+      : options_(options), figures_(figures) {}
+
+  // Places a job, and gives it its id; false for a local compaction.
+  bool Place(Database* database,
+             const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
+             const std::string& payload, std::string* id);
+
+  // Waits for the end of a job: kSuccess, or kUseLocal.
+  Status Wait(const std::string& id, std::string* result);
+
+  // The store has taken the files over, or has not.
+  void Installed(const std::string& id, Status status);
+
+  // Ends the jobs of a database, which closes; new ones are local.
+  void Close(const std::string& database);
+  // The database is open: removes what jobs of its last time have left.
+  void Open(ROCKSDB_NAMESPACE::DB* db);
+
+  void CountLocal(const std::string& reason);
+
+ private:
+  struct Job {
+    RemoteJob description;
+    std::string database;
+    std::unique_ptr<AgentConnection> connection;
+  };
+
+  std::string WhyLocal(Database* database,
+                       const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
+                       const std::string& payload, RemoteJob* description);
+  std::string Run(const std::shared_ptr<Job>& job);
+  std::string Offer(Job* job);
+  std::string WaitForResult(Job* job, std::string* result);
+  std::shared_ptr<Job> Find(const std::string& id);
+  bool Register(const std::shared_ptr<Job>& job);
+  void Forget(const std::shared_ptr<Job>& job);
+  bool IsInUse(const std::string& output_path);
+  bool IsClosing(const std::string& database);
+
+  const PluginOptions* const options_;
+  Figures* const figures_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Job>> jobs_;
+  std::set<std::string> closing_;
+};
+
+}  // namespace sluice

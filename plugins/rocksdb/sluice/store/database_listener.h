@@ -1,0 +1,69 @@
+// Follows the flushes and compactions of one database.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "rocksdb/listener.h"
+#include "sluice/io/pace.h"
+#include "sluice/store/compaction_admissions.h"
+#include "sluice/store/database.h"
+
+namespace sluice {
+
+// Begin and end come on the thread that does the work, which so is known to
+// work for the task.
+class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
+ public:
+  // `closed` is called when the store has let go of the listener; `stalled`
+  // when the store has begun to hold up writes.
+  DatabaseListener(std::shared_ptr<Database> database, Pace* pace,
+                   CompactionAdmissions* admissions,
+                   std::function<void()> stalled,
+                   std::function<void(Database*)> closed);
+  ~DatabaseListener() override;
+
+  static constexpr char kName[] = "SluiceDatabaseListener";
+  const char* Name() const override { return kName; }
+
+  void OnFlushBegin(ROCKSDB_NAMESPACE::DB* db,
+                    const ROCKSDB_NAMESPACE::FlushJobInfo& info) override;
+  void OnFlushCompleted(ROCKSDB_NAMESPACE::DB* db,
+                        const ROCKSDB_NAMESPACE::FlushJobInfo& info) override;
+  void OnCompactionBegin(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) override;
+  void OnCompactionCompleted(
+      ROCKSDB_NAMESPACE::DB* db,
+      const ROCKSDB_NAMESPACE::CompactionJobInfo& info) override;
+  void OnSubcompactionBegin(
+      const ROCKSDB_NAMESPACE::SubcompactionJobInfo& info) override;
+  void OnSubcompactionCompleted(
+      const ROCKSDB_NAMESPACE::SubcompactionJobInfo& info) override;
+  void OnStallConditionsChanged(
+      const ROCKSDB_NAMESPACE::WriteStallInfo& info) override;
+
+ private:
+  // Jobs are numbered anew in each database; of a job that flushes several
+  // families at once each has a task.
+  using Job = std::pair<int, uint32_t>;
+
+  std::shared_ptr<Task> NewTask(Kind kind, const std::string& family, int level,
+                                int job) const;
+  void Begin(Job job, std::shared_ptr<Task> task);
+  void ForgetFailed();
+  void End(Job job);
+
+  const std::shared_ptr<Database> database_;
+  Pace* const pace_;
+  CompactionAdmissions* const admissions_;
+  const std::function<void()> stalled_;
+  const std::function<void(Database*)> closed_;
+  std::mutex mutex_;
+  std::map<Job, std::shared_ptr<Task>> tasks_;
+};
+
+}  // namespace sluice

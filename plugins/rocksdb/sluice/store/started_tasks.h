@@ -1,0 +1,28 @@
+// Compactions and flushes that were ordered, on threads of their own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sluice/lease/lease_store.h"
+#include "sluice/store/database.h"
+
+namespace sluice {
+
+class StartedTasks {
+ public:
+  // Orders beyond this are refused: each has a thread.
+  static constexpr int kMaxThreads = 16;
+
+  // Compacts or flushes the families, one after the other. False if there are
+  // too many threads already. What runs ends when the store closes.
+  bool Start(Kind kind, std::shared_ptr<Database> database,
+             std::vector<uint32_t> families);
+
+ private:
+  std::atomic<int> threads_{0};
+};
+
+}  // namespace sluice

@@ -1,0 +1,123 @@
+// sluice-compact: one compaction of a database that another process has open.
+// The job comes as a line on standard input, the result goes to standard
+// output. The agent that started it sees to its place, memory and end.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "sluice/signal_free_thread.h"
+#include "sluice/worker/job_line.h"
+#include "sluice/worker/job_run.h"
+#include "sluice/worker/report_lines.h"
+
+namespace sluice {
+namespace {
+
+constexpr auto kProgressPeriod = std::chrono::milliseconds(500);
+
+std::atomic<JobRun*> run_to_cancel{nullptr};
+std::atomic<bool> is_cancelled{false};
+
+void CancelOnSignal(int) {
+  is_cancelled = true;
+  if (JobRun* const run = run_to_cancel) run->Cancel();
+}
+
+ssize_t ReadSome(char* bytes, size_t size) {
+  ssize_t count;
+  do {
+    count = ::read(STDIN_FILENO, bytes, size);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
+// The first line; nothing if the agent ends before, or it is too long.
+std::optional<std::string> ReadLine() {
+  std::string line;
+  std::array<char, 64 << 10> part;
+  while (line.size() <= kMaxJobLineBytes) {
+    const ssize_t count = ReadSome(part.data(), part.size());
+    if (count <= 0) return std::nullopt;
+    line.append(part.data(), static_cast<size_t>(count));
+    const size_t end = line.find('\n');
+    if (end != std::string::npos) return line.substr(0, end);
+  }
+  return std::nullopt;
+}
+
+// Once standard input ends, the agent is gone, and nobody wants the result.
+void EndWithTheAgent() {
+  std::array<char, 256> ignored;
+  while (ReadSome(ignored.data(), ignored.size()) > 0) {
+  }
+  ::_exit(EXIT_FAILURE);
+}
+
+void ReportProgress(JobRun* run, ReportLines* report) {
+  for (;;) {
+    run->CheckTemporarySpace();
+    report->Progress(run->bytes_read(), run->bytes_written());
+    std::this_thread::sleep_for(kProgressPeriod);
+  }
+}
+
+int Fail(const JobFailure& failure, ReportLines* report) {
+  report->Failure(failure);
+  return EXIT_FAILURE;
+}
+
+int Main() {
+  // Both live until the end of the process: threads use them that nobody
+  // waits for.
+  static ReportLines report(STDOUT_FILENO);
+  // The store reads the files by their group.
+  ::umask(0007);
+  report.Started();
+  ::signal(SIGTERM, CancelOnSignal);
+  const auto line = ReadLine();
+  if (!line) return Fail({"failed", "no job came on standard input"}, &report);
+  auto read = ReadJobLine(*line);
+  if (const auto* failure = std::get_if<JobFailure>(&read)) {
+    return Fail(*failure, &report);
+  }
+  const std::string output_path = std::get<WorkerJob>(read).output_path;
+  static JobRun run(std::move(std::get<WorkerJob>(read)));
+  run_to_cancel = &run;
+  if (is_cancelled) run.Cancel();
+  StartSignalFreeThread("sluice-agent", EndWithTheAgent).detach();
+  StartSignalFreeThread("sluice-report", [] {
+    ReportProgress(&run, &report);
+  }).detach();
+  const auto outcome = run.Run();
+  if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
+    // A cancelled one leaves it to the agent, which gives it no time.
+    if (failure->reason != "cancelled" && failure->reason != "path") {
+      EmptyFolder(output_path);
+    }
+    return Fail(*failure, &report);
+  }
+  report.Result(std::get<JobResult>(outcome));
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main() {
+  const int status = sluice::Main();
+  // Nothing is to be cleaned up that the end of the process does not, and
+  // threads are still there.
+  ::_exit(status);
+}

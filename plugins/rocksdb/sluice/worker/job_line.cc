@@ -1,0 +1,164 @@
+#include "sluice/worker/job_line.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "rocksdb/version.h"
+#include "sluice/protocol/json.h"
+#include "sluice/text/base64.h"
+#include "sluice/text/printable.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kMajor = 1;
+constexpr size_t kMaxPathBytes = 1024;
+constexpr std::string_view kOutputPrefix = ".sluice-compaction-";
+
+// Members of an object; the first that is wrong is kept.
+class Members {
+ public:
+  explicit Members(const Json& object) : object_(object) {}
+
+  std::string Text(const char* name) {
+    const auto found = object_.find(name);
+    if (found != object_.end() && found->is_string()) {
+      return found->get<std::string>();
+    }
+    Refuse(name);
+    return "";
+  }
+  uint64_t Whole(const char* name) {
+    const auto found = object_.find(name);
+    const auto number =
+        found == object_.end() ? std::nullopt : WholeNumber(*found);
+    if (!number) Refuse(name);
+    return number.value_or(0);
+  }
+  bool OptionalBoolean(const char* name) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return false;
+    if (found->is_boolean()) return found->get<bool>();
+    Refuse(name);
+    return false;
+  }
+  const Json& Of(const char* name, Json::value_t type) {
+    static const Json kNone;
+    const auto found = object_.find(name);
+    if (found != object_.end() && found->type() == type) return *found;
+    Refuse(name);
+    return kNone;
+  }
+  void Refuse(const std::string& name) {
+    if (wrong_.empty()) wrong_ = name;
+  }
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  const Json& object_;
+  std::string wrong_;
+};
+
+JobFailure Invalid(const std::string& message) { return {"failed", message}; }
+
+// Absolute, and nothing in it that leads elsewhere.
+bool IsCleanPath(const std::string& path) {
+  if (path.empty() || path[0] != '/' || path.size() > kMaxPathBytes ||
+      (path.size() > 1 && path.back() == '/') || !IsPrintable(path)) {
+    return false;
+  }
+  const std::string bounded = path + '/';
+  return bounded.find("//") == std::string::npos &&
+         bounded.find("/./") == std::string::npos &&
+         bounded.find("/../") == std::string::npos;
+}
+
+bool IsOutputPath(const std::string& path, const std::string& id) {
+  const size_t slash = path.rfind('/');
+  return IsCleanPath(path) &&
+         path.substr(slash + 1) == std::string(kOutputPrefix) + id;
+}
+
+std::string VersionText(uint64_t major, uint64_t minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+void ReadObjects(const Json& list, Members* job, WorkerJob* read) {
+  for (const Json& each : list) {
+    Members object(each);
+    auto kind = object.Text("kind");
+    auto name = object.Text("name");
+    if (!each.is_object() || !object.wrong().empty()) job->Refuse("objects");
+    read->objects.emplace_back(std::move(kind), std::move(name));
+  }
+}
+
+void ReadLibraries(const Json& list, Members* line, WorkerJob* read) {
+  for (const Json& each : list) {
+    if (!each.is_string() || !IsCleanPath(each.get<std::string>())) {
+      line->Refuse("libraries");
+      return;
+    }
+    read->libraries.push_back(each.get<std::string>());
+  }
+}
+
+// Versions come first: of another one the rest may have another form.
+std::string WhyWrongVersion(const Json& line, const Json& job) {
+  Members protocol(Members(line).Of("protocol_version", Json::value_t::object));
+  const uint64_t major = protocol.Whole("major");
+  if (protocol.wrong().empty() && major != kMajor) {
+    return "the job is of version " + std::to_string(major) +
+           " of the protocol, this worker speaks version 1";
+  }
+  Members rocksdb(Members(job).Of("rocksdb_version", Json::value_t::object));
+  const uint64_t store_major = rocksdb.Whole("major");
+  const uint64_t store_minor = rocksdb.Whole("minor");
+  if (rocksdb.wrong().empty() &&
+      (store_major != ROCKSDB_MAJOR || store_minor != ROCKSDB_MINOR)) {
+    return "the job is of RocksDB " + VersionText(store_major, store_minor) +
+           ", this worker has " + VersionText(ROCKSDB_MAJOR, ROCKSDB_MINOR);
+  }
+  const bool is_there = protocol.wrong().empty() && rocksdb.wrong().empty();
+  return is_there ? "" : "the job does not say of which version it is";
+}
+
+}  // namespace
+
+std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
+  const auto document = ReadJson(line);
+  if (!document || !document->is_object()) {
+    return Invalid("the job is no JSON object");
+  }
+  Members top(*document);
+  const Json& job = top.Of("job", Json::value_t::object);
+  if (!top.wrong().empty()) return Invalid("the line has no job");
+  const std::string wrong_version = WhyWrongVersion(*document, job);
+  if (!wrong_version.empty()) return JobFailure{"version", wrong_version};
+
+  WorkerJob read;
+  Members members(job);
+  read.id = members.Text("id");
+  read.database_path = members.Text("database_path");
+  read.output_path = members.Text("output_path");
+  ReadObjects(members.Of("objects", Json::value_t::array), &members, &read);
+  const auto input = FromBase64(members.Text("input"));
+  if (!input || input->empty()) members.Refuse("input");
+  read.input = input.value_or("");
+  ReadLibraries(top.Of("libraries", Json::value_t::array), &top, &read);
+  read.temporary_limit_bytes = top.Whole("temporary_limit_bytes");
+  read.is_resumable = top.OptionalBoolean("resumable");
+  for (const Members& each : {members, top}) {
+    if (!each.wrong().empty()) {
+      return Invalid("the member \"" + each.wrong() +
+                     "\" of the job is missing or wrong");
+    }
+  }
+  if (!IsCleanPath(read.database_path) ||
+      !IsOutputPath(read.output_path, read.id)) {
+    return JobFailure{"path", "the paths of the job are not clean"};
+  }
+  return read;
+}
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// The job of a worker: the one line that it is given.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice {
+
+// Longest line that is read, without its newline: a job and the operator's
+// settings.
+inline constexpr size_t kMaxJobLineBytes = 4 << 20;
+
+// Why a job is not done. The reasons are those of the agent's protocol.
+struct JobFailure {
+  std::string reason;
+  std::string message;
+};
+
+struct WorkerJob {
+  std::string id;
+  std::string database_path;
+  std::string output_path;
+  // Of each object that is needed, kind and name.
+  std::vector<std::pair<std::string, std::string>> objects;
+  // What RocksDB has written in the store's process.
+  std::string input;
+  std::vector<std::string> libraries;
+  // 0 for no bound.
+  uint64_t temporary_limit_bytes = 0;
+  // Whether the output path keeps what the next worker of the job can go on
+  // with, and may hold such things of the last one.
+  bool is_resumable = false;
+};
+
+std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line);
+
+}  // namespace sluice

@@ -1,0 +1,129 @@
+#include "sluice/worker/job_line.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "rocksdb/version.h"
+#include "sluice/protocol/json.h"
+
+namespace sluice {
+namespace {
+
+Json GoodLine() {
+  return {
+      {"protocol_version", {{"major", 1}, {"minor", 7}}},
+      {"job",
+       {{"id", "j1"},
+        {"database_path", "/srv/db"},
+        {"output_path", "/srv/db/.sluice-compaction-j1"},
+        {"rocksdb_version",
+         {{"major", ROCKSDB_MAJOR}, {"minor", ROCKSDB_MINOR}, {"patch", 99}}},
+        {"objects", Json::array({{{"kind", "comparator"}, {"name", "mine"}}})},
+        {"input", "AAr/"},
+        {"of_a_newer_minor_version", true}}},
+      {"libraries", {"/opt/filters.so"}},
+      {"memory_limit_bytes", 1},
+      {"temporary_limit_bytes", 1e3}};
+}
+
+std::string ReasonOf(const Json& line) {
+  const auto read = ReadJobLine(WriteJson(line));
+  const auto* failure = std::get_if<JobFailure>(&read);
+  return failure == nullptr ? "" : failure->reason;
+}
+
+TEST(JobLineTest, AGoodLineIsAJob) {
+  const auto read = ReadJobLine(WriteJson(GoodLine()));
+  const auto& job = std::get<WorkerJob>(read);
+  EXPECT_EQ(job.id, "j1");
+  EXPECT_EQ(job.input, std::string("\0\n\xFF", 3));
+  EXPECT_EQ(job.objects[0].second, "mine");
+  EXPECT_EQ(job.libraries[0], "/opt/filters.so");
+  EXPECT_EQ(job.temporary_limit_bytes, 1000u);
+  EXPECT_FALSE(job.is_resumable);
+}
+
+TEST(JobLineTest, AJobIsResumableIfItSaysSo) {
+  Json line = GoodLine();
+  line["resumable"] = true;
+  const auto read = ReadJobLine(WriteJson(line));
+  EXPECT_TRUE(std::get<WorkerJob>(read).is_resumable);
+  line["resumable"] = 1;
+  EXPECT_EQ(ReasonOf(line), "failed");
+}
+
+TEST(JobLineTest, AnotherVersionIsSaidFirst) {
+  Json line = GoodLine();
+  line["job"]["rocksdb_version"]["minor"] = ROCKSDB_MINOR + 1;
+  line["job"].erase("input");
+  EXPECT_EQ(ReasonOf(line), "version");
+  line = GoodLine();
+  line["protocol_version"]["major"] = 2;
+  EXPECT_EQ(ReasonOf(line), "version");
+}
+
+TEST(JobLineTest, PathsLeadNowhereElse) {
+  for (const char* path : {"", "srv", "/srv/../etc", "/srv//db", "/srv/./db",
+                           "/srv/db/", "/srv/d\nb"}) {
+    Json line = GoodLine();
+    line["job"]["database_path"] = path;
+    EXPECT_EQ(ReasonOf(line), "path") << path;
+  }
+  for (const char* path :
+       {"/srv/db", "/srv/db/.sluice-compaction-j2",
+        "/srv/db/.sluice-compaction-j1/../x", ".sluice-compaction-j1"}) {
+    Json line = GoodLine();
+    line["job"]["output_path"] = path;
+    EXPECT_EQ(ReasonOf(line), "path") << path;
+  }
+}
+
+TEST(JobLineTest, WhatIsMissingOrOfAnotherTypeFails) {
+  const Json good = GoodLine();
+  for (const char* name : {"id", "database_path", "output_path", "objects",
+                           "input", "rocksdb_version"}) {
+    for (const bool is_missing : {true, false}) {
+      Json line = good;
+      if (is_missing) {
+        line["job"].erase(name);
+      } else {
+        line["job"][name] = 7;
+      }
+      EXPECT_NE(ReasonOf(line), "") << name;
+    }
+  }
+  Json line = good;
+  line["job"]["objects"] = {7};
+  EXPECT_EQ(ReasonOf(line), "failed");
+  line = good;
+  line["libraries"] = {"relative.so"};
+  EXPECT_EQ(ReasonOf(line), "failed");
+}
+
+TEST(JobLineTest, AnyLineIsAJobOrAFailure) {
+  const std::string good = WriteJson(GoodLine());
+  std::mt19937 random(8);
+  for (int i = 0; i < 50000; ++i) {
+    std::string line = good;
+    for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
+      const size_t at = random() % line.size();
+      if (random() % 2 == 0) {
+        line[at] = static_cast<char>(random());
+      } else {
+        line.erase(at, random() % 9);
+      }
+    }
+    const auto read = ReadJobLine(line);
+    if (const auto* failure = std::get_if<JobFailure>(&read)) {
+      ASSERT_FALSE(failure->reason.empty());
+      continue;
+    }
+    const auto& job = std::get<WorkerJob>(read);
+    ASSERT_EQ(job.database_path.find("/.."), std::string::npos);
+    ASSERT_FALSE(job.input.empty());
+  }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,254 @@
+#include "sluice/worker/job_run.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/comparator.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "rocksdb/merge_operator.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_partitioner.h"
+#include "rocksdb/table.h"
+#include "rocksdb/table_properties.h"
+#include "rocksdb/utilities/options_util.h"
+#include "sluice/remote/compaction_payload.h"
+#include "sluice/worker/input_tables.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
+using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
+using ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride;
+using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::DBOptions;
+using ROCKSDB_NAMESPACE::HistogramData;
+using ROCKSDB_NAMESPACE::OpenAndCompactOptions;
+using ROCKSDB_NAMESPACE::Status;
+using ROCKSDB_NAMESPACE::VerifyOutputFlags;
+
+constexpr double kSecondsPerMicrosecond = 1e-6;
+
+std::string OptionsPath(const std::string& database, uint64_t number) {
+  std::string digits = std::to_string(number);
+  constexpr size_t kDigits = 6;
+  if (digits.size() < kDigits) digits.insert(0, kDigits - digits.size(), '0');
+  return database + "/OPTIONS-" + digits;
+}
+
+// OpenAndCompact takes objects from the override alone, also where it has
+// none: without this copy a merge operator of the store would be lost.
+void CopyObjects(const DBOptions& database, const ColumnFamilyOptions& family,
+                 CompactionServiceOptionsOverride* to) {
+  to->file_checksum_gen_factory = database.file_checksum_gen_factory;
+  to->comparator = family.comparator;
+  to->merge_operator = family.merge_operator;
+  to->compaction_filter = family.compaction_filter;
+  to->compaction_filter_factory = family.compaction_filter_factory;
+  to->prefix_extractor = family.prefix_extractor;
+  to->table_factory = family.table_factory;
+  to->sst_partitioner_factory = family.sst_partitioner_factory;
+  to->table_properties_collector_factories =
+      family.table_properties_collector_factories;
+}
+
+// A store with thousands of tables must not cost more to open than to compact:
+// tables that are no input of the job are not looked into.
+void OpenCheaply(const CompactionInput& input, const std::string& output_path,
+                 CompactionServiceOptionsOverride* options) {
+  std::set<uint64_t> numbers;
+  for (const std::string& file : input.files) {
+    // Names are NUMBER.sst.
+    numbers.insert(std::strtoull(file.c_str(), nullptr, 10));
+  }
+  options->table_factory = std::make_shared<InputTables>(
+      options->table_factory, std::move(numbers), output_path);
+  options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
+                          {"skip_stats_update_on_db_open", "true"},
+                          {"track_and_verify_wals_in_manifest", "false"}};
+}
+
+// With hashes of outputs to verify RocksDB starts anew without a word, and
+// without removing what is there: they ended with the worker. Of tables that
+// are not block-based it knows the format by the name of their factory, which
+// is not that of InputTables.
+bool CanResume(const ColumnFamilyOptions& family) {
+  return family.table_factory->IsInstanceOf(
+             ROCKSDB_NAMESPACE::TableFactory::kBlockBasedTableName()) &&
+         !family.paranoid_file_checks &&
+         !(family.verify_output_flags & VerifyOutputFlags::kVerifyIteration);
+}
+
+Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
+                    CompactionServiceOptionsOverride* options,
+                    bool* can_resume) {
+  ConfigOptions how;
+  // A newer patch version may know more options; what cannot be made here,
+  // such as a filter, must fail.
+  how.ignore_unknown_options = true;
+  how.ignore_unsupported_options = false;
+  DBOptions database;
+  std::vector<ColumnFamilyDescriptor> families;
+  const Status status = LoadOptionsFromFile(
+      how, OptionsPath(job.database_path, input.options_file_number), &database,
+      &families);
+  if (!status.ok()) return status;
+  for (const auto& family : families) {
+    if (family.name != input.family) continue;
+    CopyObjects(database, family.options, options);
+    OpenCheaply(input, job.output_path, options);
+    *can_resume = CanResume(family.options);
+    return Status::OK();
+  }
+  return Status::InvalidArgument("no column family", input.family);
+}
+
+// What the store says that it has, and what was made here.
+std::string WhatIsMissing(const WorkerJob& job,
+                          const CompactionServiceOptionsOverride& made) {
+  for (const auto& [kind, name] : job.objects) {
+    const bool is_missing =
+        (kind == "comparator" && name != made.comparator->Name()) ||
+        (kind == "merge-operator" && !made.merge_operator) ||
+        (kind == "compaction-filter-factory" &&
+         !made.compaction_filter_factory) ||
+        (kind == "prefix-extractor" && !made.prefix_extractor) ||
+        (kind == "sst-partitioner-factory" && !made.sst_partitioner_factory) ||
+        (kind == "table-properties-collector-factory" &&
+         made.table_properties_collector_factories.empty());
+    if (is_missing) return kind + " " + name;
+  }
+  return "";
+}
+
+double CpuSeconds() {
+  rusage usage;
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) +
+           static_cast<double>(time.tv_usec) * kSecondsPerMicrosecond;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) && !error;
+}
+
+bool IsEmptyFolder(const std::string& path) {
+  std::error_code error;
+  return IsFolder(path) && std::filesystem::is_empty(path, error) && !error;
+}
+
+}  // namespace
+
+void EmptyFolder(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(path, error), end;
+       !error && each != end; each.increment(error)) {
+    std::error_code ignored;
+    std::filesystem::remove_all(each->path(), ignored);
+  }
+}
+
+JobRun::JobRun(WorkerJob job)
+    : job_(std::move(job)),
+      statistics_(ROCKSDB_NAMESPACE::CreateDBStatistics()) {}
+
+std::variant<JobResult, JobFailure> JobRun::Run() {
+  if (!(job_.is_resumable ? IsFolder : IsEmptyFolder)(job_.output_path)) {
+    return JobFailure{"path", "the output path is no empty folder"};
+  }
+  const std::string unloaded = LoadLibraries();
+  if (!unloaded.empty()) return JobFailure{"object", unloaded};
+  CompactionInput input;
+  if (!ReadCompactionInput(job_.input, &input)) {
+    return JobFailure{"failed", "the input is not that of a compaction"};
+  }
+  CompactionServiceOptionsOverride made;
+  bool can_resume = false;
+  const Status loaded = LoadOverride(job_, input, &made, &can_resume);
+  if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
+  if (!loaded.ok()) return JobFailure{"object", loaded.ToString()};
+  const std::string missing = WhatIsMissing(job_, made);
+  if (!missing.empty()) {
+    return JobFailure{"object", "cannot be made here: " + missing};
+  }
+  made.statistics = statistics_;
+  OpenAndCompactOptions options;
+  options.canceled = &cancelled_;
+  options.allow_resumption = job_.is_resumable && can_resume;
+  // Without resumption RocksDB needs it empty, and does not look.
+  if (!options.allow_resumption) EmptyFolder(job_.output_path);
+  JobResult result;
+  try {
+    const Status status =
+        DB::OpenAndCompact(options, job_.database_path, job_.output_path,
+                           job_.input, &result.payload, made);
+    if (!status.ok()) return FailureOf(status);
+  } catch (const std::bad_alloc&) {
+    return JobFailure{"worker-memory", "the memory of the job is used up"};
+  }
+  HistogramData open;
+  statistics_->histogramData(ROCKSDB_NAMESPACE::OPEN_AND_COMPACT_DB_OPEN_MICROS,
+                             &open);
+  result.bytes_read = bytes_read();
+  result.bytes_written = bytes_written();
+  result.open_seconds = static_cast<double>(open.sum) * kSecondsPerMicrosecond;
+  result.cpu_seconds = CpuSeconds();
+  result.resumed_bytes = statistics_->getTickerCount(
+      ROCKSDB_NAMESPACE::REMOTE_COMPACT_RESUMED_BYTES);
+  return result;
+}
+
+// The operator's libraries add their filters and operators to the registry of
+// RocksDB when they are loaded.
+std::string JobRun::LoadLibraries() const {
+  for (const std::string& path : job_.libraries) {
+    if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+      return ::dlerror();
+    }
+  }
+  return "";
+}
+
+JobFailure JobRun::FailureOf(const Status& status) const {
+  const std::string message = status.ToString();
+  if (is_space_used_up_) {
+    return {"disk-full", "the temporary space of the job is used up"};
+  }
+  if (cancelled_) return {"cancelled", message};
+  if (status.IsNoSpace()) return {"disk-full", message};
+  if (status.IsMemoryLimit()) return {"worker-memory", message};
+  return {"failed", message};
+}
+
+uint64_t JobRun::bytes_read() const {
+  return statistics_->getTickerCount(ROCKSDB_NAMESPACE::COMPACT_READ_BYTES);
+}
+
+uint64_t JobRun::bytes_written() const {
+  return statistics_->getTickerCount(ROCKSDB_NAMESPACE::COMPACT_WRITE_BYTES);
+}
+
+void JobRun::CheckTemporarySpace() {
+  if (job_.temporary_limit_bytes == 0 ||
+      bytes_written() <= job_.temporary_limit_bytes) {
+    return;
+  }
+  is_space_used_up_ = true;
+  Cancel();
+}
+
+}  // namespace sluice

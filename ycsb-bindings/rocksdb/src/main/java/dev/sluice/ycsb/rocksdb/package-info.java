@@ -1,0 +1,2 @@
+/** The YCSB binding for RocksDB. */
+package dev.sluice.ycsb.rocksdb;
