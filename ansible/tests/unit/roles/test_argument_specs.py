@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = sorted(path.name for path in (COLLECTION / "roles").iterdir())
@@ -40,6 +41,17 @@ def test_described_defaults_are_the_defaults(role):
     defaults = yaml.safe_load((COLLECTION / "roles" / role / "defaults" / "main.yml").read_text())
     described = {name: option["default"] for name, option in options(role) if "default" in option}
     assert described == {name: defaults.get(name) for name in described}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_defaults_are_accepted(role):
+    """What is required within a dictionary is required of an empty default, too."""
+    described = {
+        name: {key: value for key, value in option.items() if key != "required"}
+        for name, option in specifications(role).get("main", {}).get("options", {}).items()
+    }
+    result = ArgumentSpecValidator(described).validate({})
+    assert result.error_messages == []
 
 
 def test_every_entry_point_is_described():
