@@ -68,7 +68,7 @@ def test_if_no_place_has_it_each_is_named_with_its_reason(project: Project, addr
 def test_an_unknown_kind_of_place_is_an_error(project: Project, capsys) -> None:
     set_places(project, 'kind = "tape"')
     assert project.run("fetch", "toy") == 1
-    assert "known are: debian-source, maven, url" in capsys.readouterr().err
+    assert "known are: crate, debian-source, maven, url" in capsys.readouterr().err
 
 
 def debian_source(file: str = "toy_1.0.orig.tar.gz") -> str:

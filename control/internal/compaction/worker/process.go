@@ -83,7 +83,8 @@ func (p *process) limit(spec Spec) error {
 	if err := unix.Prlimit(p.pid(), unix.RLIMIT_CORE, &unix.Rlimit{}, nil); err != nil {
 		return err
 	}
-	return unix.Setpriority(unix.PRIO_PROCESS, p.pid(), spec.Nice)
+	// Of the group, which has no other process yet: of a process it would be that of its first thread alone.
+	return unix.Setpriority(unix.PRIO_PGRP, p.pid(), spec.Nice)
 }
 
 func (p *process) pid() int {
