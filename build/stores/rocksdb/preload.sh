@@ -11,8 +11,8 @@ preload=librocksdb-preload.so.$VERSION
 
 version_script() {
     nm --dynamic --defined-only "$1" |
-        awk '$2 ~ /^[BD]$/ { names = names " " $3 ";" }
-            END { if (!names) exit 1; print "{ global: *; local: *6sluice*;" names " };" }'
+        awk '$2 !~ /^[BD]$/ { names = names " " $3 ";" }
+            END { if (!names) exit 1; print "{ global:" names " local: *; };" }'
 }
 
 cd "$BUILD"

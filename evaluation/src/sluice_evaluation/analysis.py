@@ -27,7 +27,7 @@ from sluice_evaluation.records import Record
 
 # More than this share of operations that were due and never issued is an overloaded run.
 UNISSUED_SHARE = 0.01
-# From here, others on the same hardware change latencies: idle neighbours take some 0.1 %.
+# Beyond this a latency may have changed because of others on the same hardware.
 STOLEN_SHARE = 0.01
 
 

@@ -5,7 +5,8 @@ what others took of it from those of the machine, which `probes/sampler.py` desc
 """
 
 import csv
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,17 @@ _STEAL = "steal_seconds"
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
     """Samples by the name of their file."""
-    found = {}
-    for path in paths:
-        with path.open(newline="") as lines:
-            found[path.stem] = [
-                Sample(float(r["epoch_seconds"]), r["source"], r["name"], float(r["value"]))
-                for r in csv.DictReader(lines)
-            ]
-    return found
+    return {
+        path.stem: [
+            Sample(float(at), source, name, float(value)) for at, source, name, value in _rows(path)
+        ]
+        for path in paths
+    }
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    with path.open(newline="") as lines:
+        yield from itertools.islice(csv.reader(lines), 1, None)
 
 
 def write_samples(path: Path, samples: Iterable[Sample]) -> None:
@@ -77,11 +81,10 @@ def stolen_share(samples: Path, start: float, end: float) -> float | None:
 def _stolen_share_of(path: Path, start: float, end: float) -> float | None:
     first: dict[str, float] = {}
     last: dict[str, float] = {}
-    with path.open(newline="") as lines:
-        for at, source, name, value in csv.reader(lines):
-            if source == _MACHINE and start <= float(at) <= end:
-                first.setdefault(name, float(value))
-                last[name] = float(value)
+    for at, source, name, value in _rows(path):
+        if source == _MACHINE and start <= float(at) <= end:
+            first.setdefault(name, float(value))
+            last[name] = float(value)
     total = sum(last.values()) - sum(first.values())
     return (last[_STEAL] - first[_STEAL]) / total if total > 0 and _STEAL in last else None
 
