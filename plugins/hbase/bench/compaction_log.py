@@ -22,11 +22,12 @@ class Compactions:
     ended: int
 
 
-def compactions_in(log: str) -> Compactions | None:
-    """Major compactions of which a log tells; None when none has begun."""
+def compactions_in(log: str, since: float = 0.0) -> Compactions | None:
+    """Major compactions since a moment of which a log tells; None when none has begun."""
     begins, ends = [], []
     for line in LINE.finditer(log):
         # Logs have the time of this machine, without a zone.
         seconds = datetime.strptime(line["time"], TIME).timestamp()
-        (begins if line["what"] == "Starting" else ends).append(seconds)
+        if seconds >= since:
+            (begins if line["what"] == "Starting" else ends).append(seconds)
     return Compactions(min(begins), max(ends, default=0.0), len(ends)) if begins else None

@@ -30,6 +30,8 @@ def test_the_log_says_when_compactions_ran():
     both = compactions_in(LOG + END)
     assert both.ended == 2
     assert both.last_end - both.first_begin == pytest.approx(1.295)
+    second = compactions_in(LOG + END, since=first + 0.1)
+    assert (second.first_begin, second.ended) == (pytest.approx(first + 0.145), 1)
 
 
 def test_the_controller_is_found_where_it_is_mounted():
