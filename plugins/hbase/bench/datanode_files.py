@@ -8,7 +8,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-DROP_SECONDS = 0.25
+# Each look has written what is dirty, which reads wait behind: looks that are rare make large bursts.
+DROP_SECONDS = 0.05
 BLOCKS = "blk_*"
 
 
