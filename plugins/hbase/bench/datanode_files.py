@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-# Each look has written what is dirty, which reads wait behind: looks that are rare make large bursts.
+# Dropping has what is dirty written, and reads wait behind it: rare looks make large bursts.
 DROP_SECONDS = 0.05
 BLOCKS = "blk_*"
 
