@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sluice_evaluation.bench import command_line, turns
+from sluice_evaluation.bench import command_line, staged, turns
 from sluice_evaluation.bench.command_line import Store, at_least, measurement_parser, report
 from sluice_evaluation.bench.ratios import near_one, ratio_figure, shown_difference
 from sluice_evaluation.bench.turns import TurnTaker, lasting_seconds, take_turns
@@ -89,9 +89,7 @@ def program(tmp_path, monkeypatch):
     path = tmp_path / "plugins/hbase/bench/measure.py"
     path.parent.mkdir(parents=True)
     monkeypatch.setattr(sys, "argv", [str(path), "--strict"])
-    monkeypatch.setattr(
-        command_line, "_labels", lambda store, version: {"of": f"{store}/{version}"}
-    )
+    monkeypatch.setattr(command_line, "shown_build", lambda release: {"labels": {"of": release}})
     return path
 
 
@@ -115,3 +113,17 @@ def test_text_names_the_store_and_strict_tells_what_is_missed(program, capsys):
     assert "Measured, HBase 2.6.4-hadoop3\n" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="out of bounds: slow"):
         report(arguments("--strict"), "measure", "Measured", figures)
+
+
+def test_the_build_tool_of_this_python_is_asked_whatever_the_path(tmp_path, monkeypatch):
+    tool = tmp_path / "sluice-dist"
+    tool.write_text('#!/bin/sh\nprintf \'{"asked": "%s"}\' "$*"\n')
+    tool.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert staged.shown_build("hbase", "--testing") == {"asked": "show hbase --testing -o json"}
+
+
+def test_without_the_build_tool_it_is_said_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(SystemExit, match="build/bootstrap"):
+        staged.shown_build("hbase")

@@ -26,8 +26,9 @@ from pathlib import Path
 
 import ycsb_load
 from compaction_log import Compactions, compactions_in
-from datanode_files import datanode_bytes, dropped_from_memory
+from datanode_files import datanode_bytes, drop_from_memory
 from java_client import JavaClient
+from memory_group import MemoryGroup, memory_group
 from one_node import STORE, Layout, OneNode, one_node
 from plugin_socket import PluginSocket
 from process_figures import is_connected
@@ -45,6 +46,8 @@ from ycsb_load import Records
 RATE = 30_000_000
 READS_PER_SECOND = 200
 DISK_BYTES = 6 << 30
+# The DataNode's, of which the page cache has what its Java machine leaves: a fifth of the data.
+DATANODE_MEMORY_BYTES = 512 << 20
 SNAPSHOT = "loaded"
 RESTARTED = ("datanode", "master", "regionserver")
 # For which a compaction may last beyond what its rate asks for.
@@ -81,14 +84,14 @@ class Arm:
     site: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, float] | None = None
 
-    def layout(self, version: str, disk: ThrottledDisk) -> Layout:
-        """How it is configured."""
+    def layout(self, version: str, mount_point: Path) -> Layout:
+        """How it is configured, with the DataNode's files on the disk."""
         return Layout(
             variant="patched" if self.plugin else "stock",
             plugin=self.plugin,
             version=version,
             site={**SITE, **self.site},
-            hdfs_site={"dfs.datanode.data.dir": f"file://{disk.mount_point}/datanode"},
+            hdfs_site={"dfs.datanode.data.dir": f"file://{mount_point}/datanode"},
             heaps={"regionserver": "2g"},
         )
 
@@ -118,6 +121,7 @@ class Rig:
 
     bundle: Path
     disk: ThrottledDisk
+    memory: MemoryGroup
     node: OneNode
     records: Records
     warm_seconds: int
@@ -126,6 +130,11 @@ class Rig:
     def compaction_seconds(self) -> float:
         """For how long one of half of the regions lasts; a row is a little more than its value."""
         return self.records.count / 2 * 1000 / RATE
+
+    @property
+    def blocks(self) -> Path:
+        """Where the DataNode has its files."""
+        return self.disk.mount_point / "datanode"
 
     def lasting_seconds(self) -> int:
         """For how long the reads go on: a rehearsal, the warm-up and what is measured."""
@@ -144,6 +153,9 @@ def start_anew(rig: Rig, layout: Layout) -> None:
     disk.free()
     node.stop(*RESTARTED)
     node.follow(layout)
+    disk.write_back()
+    drop_from_memory(rig.blocks)
+    node.start("datanode", under=rig.memory.under)
     node.start_all()
     disk.write_back()
     disk.slow_down()
@@ -213,22 +225,20 @@ def run_of(results: Path, begin: float, end: float) -> Run:
 def run_arm(rig: Rig, name: str, version: str) -> Run:
     """One run of an arm, whose table is gone afterwards."""
     arm, node = ARMS[name], rig.node
-    blocks = rig.disk.mount_point / "datanode"
-    start_anew(rig, arm.layout(version, rig.disk))
+    start_anew(rig, arm.layout(version, rig.disk.mount_point))
     node.hbase("snapshot", "clone", SNAPSHOT, "clone")
     if arm.plugin:
         order_rate(rig)
-    before = datanode_bytes(blocks)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        dropped_from_memory(blocks),
-    ):
+    before = datanode_bytes(rig.blocks)
+    with tempfile.TemporaryDirectory() as folder:
         run = read_while_compacting(rig, arm, "clone", Path(folder) / "results")
     rig.disk.free()
     node.hbase("disable", "clone")
     node.hbase("drop", "clone")
     written = rig.records.count * 1000 // 2
-    wait_until(lambda: datanode_bytes(blocks) < before + written, "the clone's files to go", 0.5)
+    wait_until(
+        lambda: datanode_bytes(rig.blocks) < before + written, "the clone's files to go", 0.5
+    )
     print(f"  {name}: {run}", file=sys.stderr)
     return run
 
@@ -264,9 +274,10 @@ def measure(args: argparse.Namespace) -> Iterator[Figure]:
     with contextlib.ExitStack() as stack:
         bundle = stack.enter_context(ycsb_load.unpacked_bundle())
         disk = stack.enter_context(throttled_disk(DISK_BYTES, memory_folder()))
-        layout = ARMS[QUIET].layout(args.version, disk)
+        memory = stack.enter_context(memory_group(DATANODE_MEMORY_BYTES))
+        layout = ARMS[QUIET].layout(args.version, disk.mount_point)
         node = stack.enter_context(one_node(layout, memory_folder()))
-        rig = Rig(bundle, disk, node, records, args.warm_seconds)
+        rig = Rig(bundle, disk, memory, node, records, args.warm_seconds)
         make_table(rig)
         for number in range(1, args.rounds + 1):
             print(f"round {number} of {args.rounds}", file=sys.stderr)

@@ -10,23 +10,15 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
-# Dropping has what is dirty written, and reads wait behind it: rare drops make large bursts.
-DROP_SECONDS = 0.05
-DROPS_PER_LISTING = 5
+PERIOD_SECONDS = 0.25
 
 
-def blocks(directory: Path) -> list[Path]:
-    """The files of all blocks below a folder."""
-    return list(directory.rglob("blk_*"))
-
-
-def drop(paths: Iterable[Path]) -> int:
-    """Drop the pages of these files; how many files there were."""
+def drop(directory: Path) -> int:
+    """Drop the clean pages of all blocks below a folder; how many blocks there were."""
     dropped = 0
-    for path in paths:
+    for path in directory.rglob("blk_*"):
         # A block may be gone, or have moved, since it was listed.
         with contextlib.suppress(FileNotFoundError), path.open("rb") as block:
             os.posix_fadvise(block.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -39,10 +31,8 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: drop_page_cache.py DIRECTORY")
     while True:
-        paths = blocks(Path(sys.argv[1]))
-        for _ in range(DROPS_PER_LISTING):
-            drop(paths)
-            time.sleep(DROP_SECONDS)
+        drop(Path(sys.argv[1]))
+        time.sleep(PERIOD_SECONDS)
 
 
 if __name__ == "__main__":

@@ -247,5 +247,5 @@ def test_blocks_are_dropped_and_other_files_left(tmp_path, monkeypatch):
     (blocks / "blk_1_1.meta").write_bytes(b"12")
     (blocks / "VERSION").write_text("other")
     (blocks / "blk_2").symlink_to(tmp_path / "gone")
-    assert dropper.drop(dropper.blocks(tmp_path)) == 2
+    assert dropper.drop(tmp_path) == 2
     assert sorted(asked) == [2, 3]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice_evaluation import measurements, records
+from sluice_evaluation.bench.staged import shown_build
 from sluice_evaluation.measurements import Figure
 from sluice_evaluation.probes.fingerprint import fingerprint
 
@@ -99,7 +99,7 @@ def _document(
         "started_at": args.started_at,
         "ended_at": records.utc(time.time()),
         "environment": fingerprint(),
-        "software": {"labels": _labels(args.store.name, args.version)},
+        "software": {"labels": shown_build(f"{args.store.name}/{args.version}")["labels"]},
         "figures": measurements.figures_document(figures),
     }
 
@@ -109,9 +109,3 @@ def _command() -> str:
     program = Path(sys.argv[0]).resolve()
     top = next(folder for folder in program.parents if (folder / "plugins").is_dir())
     return shlex.join(["python", str(program.relative_to(top)), *sys.argv[1:]])
-
-
-def _labels(store: str, version: str) -> dict[str, str]:
-    command = ["sluice-dist", "show", f"{store}/{version}", "-o", "json"]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(shown.stdout)["labels"]

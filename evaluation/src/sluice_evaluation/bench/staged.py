@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
+
+
+def shown_build(*build: str) -> dict:
+    """What the build tool says of a build; it is the one beside this Python, whatever the path."""
+    tool = Path(sys.executable).with_name("sluice-dist")
+    if not tool.exists():
+        raise SystemExit(
+            f"{tool} is not there: run `build/bootstrap`, then this with .work/venv/bin/python"
+        )
+    command = [str(tool), "show", *build, "-o", "json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def staged_prefix(
@@ -16,9 +28,7 @@ def staged_prefix(
     """
     release = f"{store}/{version}" if version else store
     build = [release, "--variant", variant, *(["--testing"] if testing else [])]
-    command = ["sluice-dist", "show", *build, "-o", "json"]
-    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    prefix = Path(shown["staged_prefix"])
+    prefix = Path(shown_build(*build)["staged_prefix"])
     if not (prefix / program).exists():
         raise SystemExit(
             f"{prefix} holds no {program}: run `sluice-dist compile {' '.join(build)}` first"

@@ -1,13 +1,16 @@
 """What the measurement of reads beside a compaction reads and computes."""
 
+import subprocess
 from datetime import datetime
 
+import control_groups
 import pytest
 from compaction_log import compactions_in
-from datanode_files import datanode_bytes, drop_from_memory, dropped_from_memory
+from datanode_files import datanode_bytes, drop_from_memory
 from fine_throttle import ARMS, QUIET, STREAMS, Run, figures_of, run_of
+from memory_group import MemoryGroup
 from sluice_evaluation.histograms import Interval, from_values, write_log
-from throttled_disk import ThrottledDisk, blkio_folder
+from throttled_disk import ThrottledDisk
 from ycsb_load import Records
 
 LOG = """\
@@ -35,10 +38,10 @@ def test_the_log_says_when_compactions_ran():
 
 
 def test_the_controller_is_found_where_it_is_mounted():
-    mounts = "tmpfs / tmpfs rw 0 0\ncgroup /sys/fs/cgroup/blkio cgroup rw,relatime,blkio 0 0\n"
-    assert str(blkio_folder(mounts)) == "/sys/fs/cgroup/blkio"
-    with pytest.raises(SystemExit, match="mount -t cgroup -o blkio"):
-        blkio_folder("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+    mounts = "tmpfs / tmpfs rw 0 0\ncgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0\n"
+    assert str(control_groups.folder("memory", mounts)) == "/sys/fs/cgroup/memory"
+    with pytest.raises(SystemExit, match="mount -t cgroup -o memory"):
+        control_groups.folder("memory", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
 
 
 def test_limits_of_a_disk_are_taken_away_again(tmp_path):
@@ -60,8 +63,18 @@ def test_blocks_are_counted_and_dropped(tmp_path):
     (tmp_path / "VERSION").write_bytes(bytes(5))
     assert datanode_bytes(tmp_path) == 10
     assert drop_from_memory(tmp_path) == 2
-    with dropped_from_memory(tmp_path):
-        pass
+
+
+def test_a_command_enters_its_group_before_it_runs(tmp_path):
+    group = MemoryGroup(tmp_path)
+    command = [*group.under, "sh", "-c", "echo $$ $1", "sh", "of its own"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert printed == [(tmp_path / "cgroup.procs").read_text().strip(), "of", "its", "own"]
+
+
+def test_what_is_cached_is_read_from_the_group(tmp_path):
+    (tmp_path / "memory.stat").write_text("cache 4096\nrss 7\ntotal_cache 8192\n")
+    assert MemoryGroup(tmp_path).cached_bytes() == 4096
 
 
 def test_a_run_is_what_lies_between_begin_and_end(tmp_path):
@@ -102,8 +115,7 @@ def test_reads_that_were_not_answered_are_told():
 
 
 def test_arms_differ_in_what_they_are_called_after(tmp_path):
-    disk = ThrottledDisk(tmp_path, tmp_path, tmp_path)
-    layouts = {name: arm.layout("", disk) for name, arm in ARMS.items()}
+    layouts = {name: arm.layout("", tmp_path) for name, arm in ARMS.items()}
     assert {name for name, each in layouts.items() if each.plugin} == {
         "plug-in",
         "plug-in, read-ahead not bounded",
