@@ -78,6 +78,8 @@ def hbase_settings(host: str, wanted: dict) -> dict:
         "hbase.tmp.dir": "/var/lib/sluice/hbase/tmp",
         **wanted,
         "hbase.cluster.distributed": True,
+        # The master waits for more of them otherwise, for seconds.
+        "hbase.master.wait.on.regionservers.maxtostart": 1,
         "hbase.rootdir": f"hdfs://{host}:8020/hbase",
         "hbase.zookeeper.quorum": host,
         "hbase.zookeeper.property.clientPort": 2181,
