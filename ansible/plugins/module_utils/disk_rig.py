@@ -12,6 +12,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ansible_collections.sluice.stores.plugins.module_utils import block_queue
+
 DEADLINE_SECONDS = 30
 ANEW = "keep its model and size, or make the disk anew (tasks_from: recreate_disk)"
 
@@ -212,7 +214,16 @@ class LoopRig(Rig):
     def attach(self) -> None:
         """Put the loop device over `backing` and mount it."""
         device = run("losetup", "--find", "--show", "--direct-io=on", self.backing)
+        self.configure_queue(Path("/sys/block", Path(device).name))
         run("mount", "-o", "noatime", device, self.mount_point)
+
+    def configure_queue(self, block: Path) -> None:
+        """Queue requests as the model says; by default as the kernel does for a loop device."""
+        model = self.disk.model
+        try:
+            block_queue.configure(block, model.get("queue", {}), model.get("most_dirty_bytes"))
+        except block_queue.QueueError as error:
+            raise DiskError(f"model of {self.image}: {error}") from error
 
     def detach(self) -> None:
         """Undo attach."""

@@ -2,7 +2,8 @@
 
 Reads and writes have a rate each, by the throttle of the root group of cgroup v1's blkio, which
 covers what the kernel writes back as well; it works in slices of about a tenth of a second. Little
-may be dirty at a time: the kernel writes it at once, and the loop device lets reads wait meanwhile.
+may be dirty at a time, and few requests are under way, reads before writes, as Linux has it for a
+disk of one queue: of what is written at once reads would wait for all.
 """
 
 from __future__ import annotations
@@ -16,27 +17,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import control_groups
+from ansible.plugins.loader import init_plugin_loader
+
+init_plugin_loader([str(Path(__file__).resolve().parents[3] / ".work")])
+
+from ansible_collections.sluice.stores.plugins.module_utils.disk_rig import (  # noqa: E402
+    DiskSpecification,
+    LoopRig,
+)
 
 BYTES_PER_SECOND = 80 << 20
 OPERATIONS_PER_SECOND = 3000
-MOST_DIRTY_BYTES = 4 << 20
-FILE_SYSTEM_OPTIONS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
+MODEL = {
+    "rig": "loop",
+    "queue": {"scheduler": "mq-deadline", "nr_requests": 8, "max_sectors_kb": 128},
+    "most_dirty_bytes": 4 << 20,
+}
 LIMITS = {
     "read_bps": BYTES_PER_SECOND,
     "write_bps": BYTES_PER_SECOND,
     "read_iops": OPERATIONS_PER_SECOND,
     "write_iops": OPERATIONS_PER_SECOND,
 }
-
-
-def run(*command: str | Path) -> str:
-    """What a command prints; CalledProcessError with its complaint as a note."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        error = subprocess.CalledProcessError(done.returncode, done.args)
-        error.add_note(done.stderr)
-        raise error
-    return done.stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,6 @@ class ThrottledDisk:
     def slow_down(self) -> None:
         """Give it its rates."""
         self._write_limits(LIMITS)
-        dirty = Path("/sys/block", self.device.name, "bdi")
-        (dirty / "strict_limit").write_text("1")
-        (dirty / "max_bytes").write_text(str(MOST_DIRTY_BYTES))
 
     def free(self) -> None:
         """Take its rates away; a limit would outlast the device and meet the next of its name."""
@@ -66,7 +65,7 @@ class ThrottledDisk:
 
     def write_back(self) -> None:
         """Leave nothing in memory that is still to be written."""
-        run("sync", "--file-system", self.mount_point)
+        subprocess.run(["sync", "--file-system", self.mount_point], check=True)
 
 
 @contextlib.contextmanager
@@ -79,16 +78,13 @@ def throttled_disk(size_bytes: int, memory: Path | None) -> Iterator[ThrottledDi
     blkio = control_groups.folder("blkio")
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
-        image = folder / "image"
-        with image.open("wb") as file:
+        rig = LoopRig(folder / "disk", DiskSpecification(str(folder / "image"), size_bytes, MODEL))
+        rig.record()
+        stack.callback(rig.stop)
+        rig.start()
+        with rig.image.open("r+b") as image:
             # Memory that a virtual machine has not used yet is slow when it is written first.
-            os.posix_fallocate(file.fileno(), 0, size_bytes)
-        run("mkfs.ext4", "-q", "-F", "-E", FILE_SYSTEM_OPTIONS, image)
-        device = run("losetup", "--find", "--show", image)
-        stack.callback(run, "losetup", "--detach", device)
-        disk = ThrottledDisk(folder / "disk", Path(device), blkio)
+            os.posix_fallocate(image.fileno(), 0, size_bytes)
+        disk = ThrottledDisk(rig.mount_point, Path(rig.loop_device()), blkio)
         stack.callback(disk.free)
-        disk.mount_point.mkdir()
-        run("mount", "-o", "noatime", device, disk.mount_point)
-        stack.callback(run, "umount", disk.mount_point)
         yield disk

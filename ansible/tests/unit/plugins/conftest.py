@@ -28,8 +28,9 @@ def make_rig(tmp_path):
         pytest.skip("mounting disks needs root")
     made = []
 
-    def make(model: str, size_bytes: int = SIZE_BYTES):
-        disk = disk_rig.DiskSpecification(str(tmp_path / "image"), size_bytes, MODELS[model])
+    def make(model: str, size_bytes: int = SIZE_BYTES, **figures):
+        specified = MODELS[model] | figures
+        disk = disk_rig.DiskSpecification(str(tmp_path / "image"), size_bytes, specified)
         rig = disk_rigs.wanted(tmp_path / "disk", disk)
         made.append(rig)
         return rig

@@ -218,3 +218,40 @@ def test_an_unknown_rig_is_refused(tmp_path):
 
 def test_where_no_disk_was_made_there_is_no_record(tmp_path):
     assert disk_rigs.recorded(tmp_path) is None
+
+
+QUEUE = {"scheduler": "mq-deadline", "nr_requests": 8, "max_sectors_kb": 128}
+
+
+def queue_of(rig) -> list[str]:
+    """What of a queue is in force, and the bound on dirty pages."""
+    block = Path("/sys/block", Path(rig.loop_device()).name)
+    scheduler = (block / "queue/scheduler").read_text()
+    chosen = scheduler[scheduler.index("[") + 1 : scheduler.index("]")]
+    rest = [
+        (block / "queue" / name).read_text().strip() for name in ("nr_requests", "max_sectors_kb")
+    ]
+    strict = block / "bdi/strict_limit"
+    return [chosen, *rest, strict.read_text().strip() if strict.exists() else "0"]
+
+
+def test_a_queue_is_that_of_the_model_and_nothing_of_it_is_left_for_the_next_disk(make_rig):
+    untouched = queue_of(first := start(make_rig("throttle")))
+    first.stop()
+    tuned = make_rig("throttle", queue=QUEUE, most_dirty_bytes=4 << 20)
+    assert untouched[0] == "none"
+    assert queue_of(start(tuned)) == ["mq-deadline", "8", "128", "1"]
+    tuned.stop()
+    assert queue_of(start(make_rig("throttle"))) == untouched
+
+
+@pytest.mark.parametrize(
+    ("queue", "says"),
+    [({"depth": 8}, "no depth; it has scheduler"), ({"scheduler": "fair"}, "does not take fair")],
+)
+def test_a_queue_that_cannot_be_is_refused(make_rig, queue, says):
+    rig = make_rig("throttle", queue=queue)
+    with pytest.raises(disk_rig.DiskError, match=says):
+        start(rig)
+    rig.stop()
+    assert mounts_below(rig.directory) == []
