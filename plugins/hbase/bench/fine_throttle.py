@@ -1,7 +1,7 @@
 """Measures what a fine throttle and a bounded read-ahead are worth alone, at a fixed rate.
 
-A DataNode on a throttled disk (throttled_disk.py), nothing of it in the page cache, and reads of
-random rows that are due at a constant rate, whose latency counts from then. While they go on, all
+A DataNode on a throttled disk (throttled_disk.py) with little memory (memory_group.py), and reads
+of random rows that are due at a constant rate, whose latency counts from then. Meanwhile all
 files of half of the regions are merged at 30 MB/s: by stock with its default check interval and
 with one of 256 KB, by the plug-in with the read-ahead of compactions bounded and without that; or
 nothing is merged at all. Each of these runs once a round, in an order drawn anew, on a clone of the

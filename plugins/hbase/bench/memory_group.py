@@ -27,11 +27,6 @@ class MemoryGroup:
         enter = f'echo $$ > "{self.folder / "cgroup.procs"}" && exec "$@"'
         return ["sh", "-c", enter, "sh"]
 
-    def cached_bytes(self) -> int:
-        """Page cache of its processes, and what those before them have left."""
-        words = (self.folder / "memory.stat").read_text().split()
-        return int(words[words.index("cache") + 1])
-
 
 @contextlib.contextmanager
 def memory_group(limit_bytes: int) -> Iterator[MemoryGroup]:

@@ -72,11 +72,6 @@ def test_a_command_enters_its_group_before_it_runs(tmp_path):
     assert printed == [(tmp_path / "cgroup.procs").read_text().strip(), "of", "its", "own"]
 
 
-def test_what_is_cached_is_read_from_the_group(tmp_path):
-    (tmp_path / "memory.stat").write_text("cache 4096\nrss 7\ntotal_cache 8192\n")
-    assert MemoryGroup(tmp_path).cached_bytes() == 4096
-
-
 def test_a_run_is_what_lies_between_begin_and_end(tmp_path):
     start = 1_000.0
     seconds = [
