@@ -2,12 +2,12 @@
 
 A DataNode on a throttled disk (throttled_disk.py) with little memory (memory_group.py), and reads
 of random rows that are due at a constant rate, whose latency counts from then. Meanwhile all
-files of half of the regions are merged at 30 MB/s: by stock with its default check interval and
-with one of 256 KB, by the plug-in with the read-ahead of compactions bounded and without that; or
-nothing is merged at all. Each of these runs once a round, in an order drawn anew, on a clone of the
-same snapshot, with daemons that were started for it. These have been warmed up by the same reads
-and by a merge of the other half of the regions: a server that has run for long has compiled the
-code of both. Latencies are those while the compaction runs. Ratios are to the run of the same round
+files of the table are merged at 30 MB/s: by stock with its default check interval and with one of
+256 KB, by the plug-in with the read-ahead of compactions bounded and without that; or nothing is
+merged at all. Each of these runs once a round, in an order drawn anew, on a clone of the same
+snapshot, with daemons that were started for it. These have been warmed up by the same reads and by
+the same merge of another clone: a server that has run for long has compiled the code of both.
+Latencies are those while the compaction runs. Ratios are to the run of the same round
 without a compaction; intervals are Fieller's at 95 %, over rounds. It makes a disk, as root.
 """
 
@@ -49,6 +49,8 @@ DISK_BYTES = 6 << 30
 # The DataNode's, of which the page cache has what its Java machine leaves: a fifth of the data.
 DATANODE_MEMORY_BYTES = 512 << 20
 SNAPSHOT = "loaded"
+# The first one is merged while the daemons warm up, the second one is read, and merged later.
+REHEARSED, MEASURED = "rehearsed", "measured"
 RESTARTED = ("datanode", "master", "regionserver")
 # For which a compaction may last beyond what its rate asks for.
 SLACK_SECONDS = 10
@@ -71,7 +73,7 @@ STOCK_RATE = {
     "hbase.hstore.compaction.throughput.higher.bound": str(RATE),
 }
 # Of what a compaction has read ahead no throttle knows, and a stream has as much as sockets hold.
-STREAMS = {"sluice.compaction.positioned.reads": "false"}
+STREAMS = {"sluice.compaction.read.bytes": "0"}
 FINE_CHECK = {"hbase.hstore.compaction.throughput.control.check.interval": str(256 << 10)}
 
 
@@ -128,8 +130,8 @@ class Rig:
 
     @property
     def compaction_seconds(self) -> float:
-        """For how long one of half of the regions lasts; a row is a little more than its value."""
-        return self.records.count / 2 * 1000 / RATE
+        """For how long one of the table lasts; a row is a little more than its value."""
+        return self.records.count * 1000 / RATE
 
     @property
     def blocks(self) -> Path:
@@ -167,23 +169,23 @@ def order_rate(rig: Rig) -> None:
         plugin.set("compaction", "", "rate_bytes_per_second", RATE, seconds=600)
 
 
-def read_while_compacting(rig: Rig, arm: Arm, table: str, results: Path) -> Run:
+def read_while_compacting(rig: Rig, arm: Arm, results: Path) -> Run:
     """Reads of a table that is compacted meanwhile, if the arm does that."""
     lasts_seconds = rig.lasting_seconds()
     with JavaClient(rig.node, "MajorCompactions.java") as client:
         ycsb = ycsb_load.start_schedule(
-            rig.bundle, rig.node, rig.records, table, READS_PER_SECOND, lasts_seconds, results
+            rig.bundle, rig.node, rig.records, MEASURED, READS_PER_SECOND, lasts_seconds, results
         )
         try:
             port = rig.node.ports["regionserver"]
             wait_until(lambda: is_connected(ycsb.pid, port), "YCSB's connection")
             rehearsed = time.time()
-            client.ask("rehearse", table)
+            client.ask(REHEARSED)
             wait_for_compactions(rig, rehearsed)
             time.sleep(rig.warm_seconds)
             begin = time.time()
             if arm.compacts:
-                client.ask("compact", table)
+                client.ask(MEASURED)
             output, complaints = ycsb.communicate()
         finally:
             ycsb.kill()
@@ -197,8 +199,8 @@ def read_while_compacting(rig: Rig, arm: Arm, table: str, results: Path) -> Run:
 
 
 def wait_for_compactions(rig: Rig, since: float) -> tuple[float, float]:
-    """When the first one of half of the regions began and the last one ended."""
-    regions = rig.records.regions // 2
+    """When the first one of a table began and the last one ended."""
+    regions = rig.records.regions
 
     def found() -> Compactions | None:
         return compactions_in(rig.node.daemons["regionserver"].said_since_start(), since)
@@ -226,18 +228,20 @@ def run_arm(rig: Rig, name: str, version: str) -> Run:
     """One run of an arm, whose table is gone afterwards."""
     arm, node = ARMS[name], rig.node
     start_anew(rig, arm.layout(version, rig.disk.mount_point))
-    node.hbase("snapshot", "clone", SNAPSHOT, "clone")
+    for table in (REHEARSED, MEASURED):
+        node.hbase("snapshot", "clone", SNAPSHOT, table)
     if arm.plugin:
         order_rate(rig)
     before = datanode_bytes(rig.blocks)
     with tempfile.TemporaryDirectory() as folder:
-        run = read_while_compacting(rig, arm, "clone", Path(folder) / "results")
+        run = read_while_compacting(rig, arm, Path(folder) / "results")
     rig.disk.free()
-    node.hbase("disable", "clone")
-    node.hbase("drop", "clone")
+    for table in (REHEARSED, MEASURED):
+        node.hbase("disable", table)
+        node.hbase("drop", table)
     written = rig.records.count * 1000 // 2
     wait_until(
-        lambda: datanode_bytes(rig.blocks) < before + written, "the clone's files to go", 0.5
+        lambda: datanode_bytes(rig.blocks) < before + written, "the clones' files to go", 0.5
     )
     print(f"  {name}: {run}", file=sys.stderr)
     return run
@@ -299,7 +303,7 @@ def main() -> None:
         "--records", type=at_least(10_000), default=1_200_000, help="of 1 KB (default: %(default)s)"
     )
     parser.add_argument(
-        "--warm-seconds", type=at_least(1), default=20, help="of each run (default: %(default)s)"
+        "--warm-seconds", type=at_least(1), default=10, help="of each run (default: %(default)s)"
     )
     args = parser.parse_args()
     if args.strict and args.rounds < MINIMUM_RUNS:

@@ -44,26 +44,26 @@ class ReadAheadIT {
 
   @Test
   void nothingIsReadAheadOfACompactionThatIsHeld() throws Exception {
-    TableName table = hold("positioned", true);
+    TableName table = hold("chunks", 128 << 10);
     assertEquals(0, bytesInSockets());
     finish(table);
   }
 
   @Test
   void aStreamIsFilledThoughNobodyReadsIt() throws Exception {
-    TableName table = hold("stream", false);
+    TableName table = hold("stream", 0);
     cluster.await(() -> bytesInSockets() > STREAM_BYTES);
     finish(table);
   }
 
-  private TableName hold(String name, boolean positioned) throws Exception {
+  private TableName hold(String name, int readBytes) throws Exception {
     TableName table = TableName.valueOf(name);
     cluster
         .admin()
         .createTable(
             TableDescriptorBuilder.newBuilder(table)
                 .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY))
-                .setValue(CountingCompactor.POSITIONED_READS_KEY, String.valueOf(positioned))
+                .setValue(CountingCompactor.READ_BYTES_KEY, String.valueOf(readBytes))
                 .build());
     int rows = FILE_BYTES / PluginCluster.VALUE_BYTES;
     cluster.addFile(table, 0, rows);

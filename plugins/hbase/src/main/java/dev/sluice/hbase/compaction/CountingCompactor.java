@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.regionserver.ChunkedScanners;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.InternalScanner;
-import org.apache.hadoop.hbase.regionserver.PositionedScanners;
 import org.apache.hadoop.hbase.regionserver.ScanInfo;
 import org.apache.hadoop.hbase.regionserver.ScanType;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
@@ -21,12 +21,17 @@ import org.apache.hadoop.hbase.security.User;
  * The store's own compactor, whose reads are counted, and go no further than its rate lets them.
  */
 public class CountingCompactor extends DefaultCompactor {
-  /** Whether blocks are asked for one by one. If not, they come in a stream, as in upstream. */
-  public static final String POSITIONED_READS_KEY = "sluice.compaction.positioned.reads";
+  /** How much of a file is asked for at once. With 0 it comes in a stream, as in upstream. */
+  public static final String READ_BYTES_KEY = "sluice.compaction.read.bytes";
+
+  private static final int READ_BYTES = 128 << 10;
+
+  private final int readBytes;
 
   /** Called by the store for each family. */
   public CountingCompactor(Configuration conf, HStore store) {
     super(conf, store);
+    readBytes = conf.getInt(READ_BYTES_KEY, READ_BYTES);
   }
 
   @Override
@@ -62,11 +67,12 @@ public class CountingCompactor extends DefaultCompactor {
   }
 
   private List<StoreFileScanner> bounded(
-      List<StoreFileScanner> streams, ReadMeter meter, long readPoint) {
-    if (!conf.getBoolean(POSITIONED_READS_KEY, true)) {
+      List<StoreFileScanner> streams, ReadMeter meter, long readPoint) throws IOException {
+    if (readBytes <= 0) {
       return streams;
     }
     streams.forEach(StoreFileScanner::close);
-    return PositionedScanners.open(meter.files(), readPoint);
+    boolean dropBehind = meter.isMajor() ? dropCacheMajor : dropCacheMinor;
+    return ChunkedScanners.open(meter.files(), dropBehind, readPoint, readBytes);
   }
 }
