@@ -225,7 +225,7 @@ def run_of(results: Path, begin: float, end: float) -> Run:
 
 
 def run_arm(rig: Rig, name: str, version: str) -> Run:
-    """One run of an arm, whose table is gone afterwards."""
+    """One run of an arm, whose tables are gone afterwards."""
     arm, node = ARMS[name], rig.node
     start_anew(rig, arm.layout(version, rig.disk.mount_point))
     for table in (REHEARSED, MEASURED):
@@ -239,9 +239,9 @@ def run_arm(rig: Rig, name: str, version: str) -> Run:
     for table in (REHEARSED, MEASURED):
         node.hbase("disable", table)
         node.hbase("drop", table)
-    written = rig.records.count * 1000 // 2
+    one_merged = rig.records.count * 1000 // rig.records.regions
     wait_until(
-        lambda: datanode_bytes(rig.blocks) < before + written, "the clones' files to go", 0.5
+        lambda: datanode_bytes(rig.blocks) < before + one_merged, "the clones' files to go", 0.5
     )
     print(f"  {name}: {run}", file=sys.stderr)
     return run
@@ -300,7 +300,7 @@ def main() -> None:
         help=f"at least {MINIMUM_RUNS} with --strict (default: %(default)s)",
     )
     parser.add_argument(
-        "--records", type=at_least(10_000), default=1_200_000, help="of 1 KB (default: %(default)s)"
+        "--records", type=at_least(10_000), default=900_000, help="of 1 KB (default: %(default)s)"
     )
     parser.add_argument(
         "--warm-seconds", type=at_least(1), default=10, help="of each run (default: %(default)s)"

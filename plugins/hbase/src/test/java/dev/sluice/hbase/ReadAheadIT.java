@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,27 +45,28 @@ class ReadAheadIT {
 
   @Test
   void nothingIsReadAheadOfACompactionThatIsHeld() throws Exception {
-    TableName table = hold("chunks", 128 << 10);
+    TableName table = hold(table("chunks"));
     assertEquals(0, bytesInSockets());
     finish(table);
   }
 
   @Test
   void aStreamIsFilledThoughNobodyReadsIt() throws Exception {
-    TableName table = hold("stream", 0);
+    TableName table = hold(table("stream").setValue(CountingCompactor.READ_BYTES_KEY, "0"));
     cluster.await(() -> bytesInSockets() > STREAM_BYTES);
     finish(table);
   }
 
-  private TableName hold(String name, int readBytes) throws Exception {
-    TableName table = TableName.valueOf(name);
-    cluster
-        .admin()
-        .createTable(
-            TableDescriptorBuilder.newBuilder(table)
-                .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY))
-                .setValue(CountingCompactor.READ_BYTES_KEY, String.valueOf(readBytes))
-                .build());
+  private static TableDescriptorBuilder table(String name) {
+    return TableDescriptorBuilder.newBuilder(TableName.valueOf(name))
+        .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY));
+  }
+
+  private TableName hold(TableDescriptorBuilder builder) throws Exception {
+    TableDescriptor descriptor = builder.build();
+    cluster.admin().createTable(descriptor);
+    TableName table = descriptor.getTableName();
+    String name = table.getNameAsString();
     int rows = FILE_BYTES / PluginCluster.VALUE_BYTES;
     cluster.addFile(table, 0, rows);
     cluster.addFile(table, rows, rows);

@@ -16,6 +16,8 @@ import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequestImpl;
 import org.apache.hadoop.hbase.regionserver.compactions.DefaultCompactor;
 import org.apache.hadoop.hbase.regionserver.throttle.ThroughputController;
 import org.apache.hadoop.hbase.security.User;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The store's own compactor, whose reads are counted, and go no further than its rate lets them.
@@ -24,14 +26,39 @@ public class CountingCompactor extends DefaultCompactor {
   /** How much of a file is asked for at once. With 0 it comes in a stream, as in upstream. */
   public static final String READ_BYTES_KEY = "sluice.compaction.read.bytes";
 
-  private static final int READ_BYTES = 128 << 10;
+  static final int READ_BYTES = 128 << 10;
+
+  /** A compaction may have hundreds of files, and has a buffer of that size for each. */
+  static final int MOST_READ_BYTES = 16 << 20;
+
+  private static final Logger LOG = LoggerFactory.getLogger(CountingCompactor.class);
 
   private final int readBytes;
 
   /** Called by the store for each family. */
   public CountingCompactor(Configuration conf, HStore store) {
     super(conf, store);
-    readBytes = conf.getInt(READ_BYTES_KEY, READ_BYTES);
+    readBytes = readBytes(conf);
+  }
+
+  /** Never throws: a region whose table has a wrong value has to open nevertheless. */
+  static int readBytes(Configuration conf) {
+    String value = conf.getTrimmed(READ_BYTES_KEY, String.valueOf(READ_BYTES));
+    try {
+      int bytes = Integer.parseInt(value);
+      if (bytes >= 0 && bytes <= MOST_READ_BYTES) {
+        return bytes;
+      }
+    } catch (NumberFormatException e) {
+      // It is told below, like one out of range.
+    }
+    LOG.warn(
+        "{} is \"{}\", and {} is used: set it to a number of bytes from 0 to {}",
+        READ_BYTES_KEY,
+        value,
+        READ_BYTES,
+        MOST_READ_BYTES);
+    return READ_BYTES;
   }
 
   @Override
@@ -68,7 +95,7 @@ public class CountingCompactor extends DefaultCompactor {
 
   private List<StoreFileScanner> bounded(
       List<StoreFileScanner> streams, ReadMeter meter, long readPoint) throws IOException {
-    if (readBytes <= 0) {
+    if (readBytes == 0) {
       return streams;
     }
     streams.forEach(StoreFileScanner::close);
