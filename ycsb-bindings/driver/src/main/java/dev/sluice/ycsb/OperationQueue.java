@@ -15,10 +15,14 @@ final class OperationQueue {
   /** A thread that waits for a due time looks for a stop at least this often. */
   private static final long STOP_CHECK_NANOS = 50_000_000;
 
+  /** At the end of the run, so that it is not lengthened by more than this. */
+  private static final long LATE_STOP_CHECK_NANOS = 1_000_000;
+
   private final long limit;
   private final TargetSchedule schedule;
   private final AtomicLong next = new AtomicLong();
   private final long startNanos;
+  private final long lastDueNanos;
 
   /**
    * A queue that starts now.
@@ -26,11 +30,14 @@ final class OperationQueue {
    * @param limit operations in all; 0 for no limit
    * @param schedule when they are due; null to issue them as fast as the store answers
    * @param startNanos {@link System#nanoTime} at the start of the run
+   * @param lengthNanos of the run: what is due later is not part of it, however late the stop
+   *     comes; 0 for no end
    */
-  OperationQueue(long limit, TargetSchedule schedule, long startNanos) {
+  OperationQueue(long limit, TargetSchedule schedule, long startNanos, long lengthNanos) {
     this.limit = limit;
     this.schedule = schedule;
     this.startNanos = startNanos;
+    lastDueNanos = lengthNanos > 0 ? lengthNanos : Long.MAX_VALUE;
   }
 
   /**
@@ -47,13 +54,15 @@ final class OperationQueue {
     if (schedule == null) {
       return stop.getAsBoolean() ? OptionalLong.empty() : OptionalLong.of(System.nanoTime());
     }
-    long due = startNanos + schedule.dueNanos(operation);
+    long dueNanos = schedule.dueNanos(operation);
+    boolean inTime = dueNanos <= lastDueNanos;
+    long due = startNanos + Math.min(dueNanos, lastDueNanos);
     while (!stop.getAsBoolean()) {
       long wait = due - System.nanoTime();
-      if (wait <= 0) {
+      if (wait <= 0 && inTime) {
         return OptionalLong.of(due);
       }
-      LockSupport.parkNanos(Math.min(wait, STOP_CHECK_NANOS));
+      LockSupport.parkNanos(wait > 0 ? Math.min(wait, STOP_CHECK_NANOS) : LATE_STOP_CHECK_NANOS);
     }
     return OptionalLong.empty();
   }
@@ -68,7 +77,7 @@ final class OperationQueue {
     if (schedule == null) {
       return 0;
     }
-    long due = schedule.operationsDue(nanos);
+    long due = schedule.operationsDue(Math.min(nanos, lastDueNanos));
     return limit > 0 ? Math.min(due, limit) : due;
   }
 }

@@ -123,7 +123,12 @@ final class WorkloadRun {
     TargetSchedule schedule = phase == Phase.RUN ? WorkloadProperties.schedule(properties) : null;
     startMillis = System.currentTimeMillis();
     startNanos = System.nanoTime();
-    queue = new OperationQueue(phase.operations(properties), schedule, startNanos);
+    queue =
+        new OperationQueue(
+            phase.operations(properties),
+            schedule,
+            startNanos,
+            TimeUnit.SECONDS.toNanos(limitSeconds()));
     for (int thread = 0; thread < threads; thread++) {
       int number = thread;
       new Thread(() -> runThread(number, schedule != null), "client-" + thread).start();
@@ -157,7 +162,7 @@ final class WorkloadRun {
   /** Closes an interval of the histogram logs at each whole interval since the start. */
   private void waitForThreads() throws InterruptedException {
     long interval = seconds(WorkloadProperties.INTERVAL_SECONDS);
-    long limit = phase == Phase.RUN ? seconds(Client.MAX_EXECUTION_TIME) : 0;
+    long limit = limitSeconds();
     long nextStatus = STATUS_SECONDS;
     for (long second = interval; ; second += interval) {
       if (limit > 0 && second >= limit) {
@@ -181,6 +186,11 @@ final class WorkloadRun {
   private boolean awaitUntil(long seconds) throws InterruptedException {
     long wait = startNanos + TimeUnit.SECONDS.toNanos(seconds) - System.nanoTime();
     return running.await(wait, TimeUnit.NANOSECONDS);
+  }
+
+  /** How long the run lasts at most; 0 for no end, which a load always has. */
+  private long limitSeconds() {
+    return phase == Phase.RUN ? seconds(Client.MAX_EXECUTION_TIME) : 0;
   }
 
   private long seconds(String name) {
@@ -209,9 +219,7 @@ final class WorkloadRun {
 
   /** What was due and the store was too slow for; these never got a latency. */
   private long unissued(long done) {
-    long limit = TimeUnit.SECONDS.toNanos(seconds(Client.MAX_EXECUTION_TIME));
-    long end = limit > 0 ? Math.min(limit, elapsedNanos) : elapsedNanos;
-    return Math.max(0, queue.due(end) - done);
+    return Math.max(0, queue.due(elapsedNanos) - done);
   }
 
   private MeasurementTable export() throws IOException {

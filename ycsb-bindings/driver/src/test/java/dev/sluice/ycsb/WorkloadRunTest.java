@@ -37,7 +37,7 @@ class WorkloadRunTest {
     assertEquals(0, outcome.measurements().failures());
     long done =
         ScheduleCheck.assertFollows(SCHEDULE, Files.readAllLines(results.resolve("intervals.csv")));
-    // Two cycles of 900 operations; a busy machine may leave the last ones.
+    // Two cycles of 900 operations; a busy machine may leave the last ones, and may not add any.
     assertTrue(done > 900 && done <= 1801, done + " done in all");
     String json = Files.readString(results.resolve("measurements.json"));
     assertTrue(json.contains("\"Intended-READ\""), json);
