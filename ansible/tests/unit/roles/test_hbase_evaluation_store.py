@@ -37,6 +37,7 @@ def order(tmp_path, **run):
         "variant": "patched",
         "settings": {},
         "data": {"record_count": 10},
+        "measure": {},
     }
     options = {name: f"-Xmx1 -Dfor={name}" for name in
                ("zookeeper", "namenode", "datanode", "master", "regionserver")}  # fmt: skip
@@ -235,6 +236,22 @@ def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
     monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
     with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
         program.main()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "done"), [({}, "again and again"), ({"datanode": 1 << 27}, "once")]
+)
+def test_pages_are_dropped_once_where_they_are_bounded(
+    program, tmp_path, monkeypatch, bounds, done
+):
+    store = program.Store(order(tmp_path, measure={"page_cache_bytes": bounds} if bounds else {}))
+    calls = []
+    monkeypatch.setattr(
+        program.subprocess, "run", lambda argv, check: calls.append("again and again")
+    )
+    monkeypatch.setattr(program.drop_page_cache, "drop", lambda folder: calls.append("once"))
+    program.leave_page_cache(store)
+    assert calls == [done]
 
 
 def test_blocks_are_dropped_and_other_files_left(tmp_path, monkeypatch):
