@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,8 @@ LAYOUT = Layout(
         "dfs.client.retry.policy.spec": "500,240",
     },
 )
+BLOCK = re.compile(r"blk_\d+")
+LOGGED_CHARACTERS = 300
 FILES_BEAN = "Hadoop:service=NameNode,name=FSNamesystem"
 
 
@@ -178,15 +181,33 @@ class ClusterUnderTest:
 
     def require_sound_files(self) -> None:
         """DamageError unless HDFS finds every block of HBase's files, in all its replicas."""
-        wait_until(
-            lambda: self.node.jmx("namenode", FILES_BEAN)["UnderReplicatedBlocks"] == 0,
-            "all replicas of all blocks",
-            interval_seconds=0.5,
-            timeout_seconds=WAIT_SECONDS,
-        )
+        try:
+            wait_until(
+                lambda: self.node.jmx("namenode", FILES_BEAN)["UnderReplicatedBlocks"] == 0,
+                "all replicas of all blocks",
+                interval_seconds=0.5,
+                timeout_seconds=WAIT_SECONDS,
+            )
+        except TimeoutError as error:
+            error.add_note(self._missing_replicas())
+            raise
         report = self.node.hdfs("fsck", "/hbase", check=False)
         if "is HEALTHY" not in report:
             raise DamageError(f"fsck says:\n{report}")
+
+    def _missing_replicas(self) -> str:
+        """What HDFS says of blocks without all replicas, and what has been logged of them."""
+        words = ("fsck", "/", "-files", "-blocks", "-replicaDetails")
+        lines = self.node.hdfs(*words, check=False).splitlines()
+        told = [line for line in lines if "Under replicated" in line or "Live_repl=1" in line]
+        for block in sorted(set(BLOCK.findall("\n".join(told)))):
+            told += [
+                line[:LOGGED_CHARACTERS]
+                for log in sorted(self.node.folder.glob("log/*"))
+                for line in log.read_text(errors="replace").splitlines()
+                if block in line
+            ]
+        return "\n".join(told)
 
     def check(self) -> None:
         """All of that, once the list is closed; an error says what is wrong."""
