@@ -43,7 +43,7 @@ def control_program(tmp_path_factory) -> Callable[[], Path]:
 
 @pytest.fixture(scope="session")
 def cluster(control_program) -> Iterator[ClusterUnderTest]:
-    """Two region servers with the plug-in over two DataNodes, and the first rows of the list."""
+    """Two region servers with the plug-in over three DataNodes, and the first rows."""
     class_path()
     with one_node(LAYOUT) as node, HBaseCommands(node) as commands:
         made = ClusterUnderTest(node, commands, control_program)
