@@ -24,7 +24,10 @@ def active_namenode(**changes) -> dict:
     return {
         f"{NAMENODE}NameNodeStatus": {"State": "active"},
         f"{NAMENODE}NameNodeInfo": figures | changes,
-        f"{NAMENODE}FSNamesystemState": {"UnderReplicatedBlocks": 3},
+        f"{NAMENODE}FSNamesystemState": {
+            "UnderReplicatedBlocks": 2,
+            "PendingReconstructionBlocks": 1,
+        },
     }
 
 
