@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.hbase.protocol.ProtocolClient;
+import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,30 @@ class FlushOrdersIT {
     cluster.admin().disableTable(table);
     cluster.admin().enableTable(table);
     assertEquals(before, cluster.contentHash(table));
+  }
+
+  /** Else writes to a region could be blocked by a held flush, and the guard would not see it. */
+  @Test
+  void aRegionBlocksWritesWhereItsTableSaysSo() throws Exception {
+    TableName table = TableName.valueOf("flushblocks");
+    cluster
+        .admin()
+        .createTable(
+            TableDescriptorBuilder.newBuilder(table)
+                .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY))
+                .setValue(HConstants.HREGION_MEMSTORE_BLOCK_MULTIPLIER, "2")
+                .build());
+    cluster.write(table, 0, ROWS);
+    Map<?, ?> debt =
+        ((List<?>) client.snapshot().get("debts"))
+            .stream()
+                .<Map<?, ?>>map(each -> (Map<?, ?>) each)
+                .filter(each -> KIND.equals(each.get("kind")))
+                .filter(each -> "flushblocks".equals(each.get("scope")))
+                .findFirst()
+                .orElseThrow();
+    double limit = (Double) debt.get("limit_bytes");
+    assertEquals(2.0, limit / (Double) debt.get("trigger_bytes"), 0.01);
   }
 
   @Test

@@ -13,6 +13,9 @@ import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.Store;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionProgress;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.AfterEach;
@@ -108,6 +111,30 @@ class RegionSafetyIT {
             .toArray(byte[][]::new);
     cluster.admin().mergeRegionsAsync(names, false).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 1);
+    assertEquals(before, cluster.contentHash(table));
+  }
+
+  /** As that of a region with references: it is asked for before the server lists the region. */
+  @Test
+  void aCompactionMayBeginBeforeItsRegionIsListed() throws Exception {
+    TableName table = cluster.createWithTwoFiles("opening", ROWS);
+    long before = cluster.contentHash(table);
+    HRegion region = cluster.regions(table).get(0);
+    client.set(KIND, "opening", "hold");
+    cluster.server().removeRegion(region, null);
+    region.getStores().forEach(HStore::triggerMajorCompaction);
+    cluster
+        .server()
+        .getCompactionRequestor()
+        .requestCompaction(
+            region, "by the test", Store.PRIORITY_USER, CompactionLifeCycleTracker.DUMMY, null);
+    cluster.await(() -> !client.tasks(KIND, "opening", "held").isEmpty());
+    cluster.server().addRegion(region);
+    cluster.admin().disableTable(table);
+    assertEquals(List.of(), client.tasks(KIND, "opening", "held"));
+    cluster.admin().enableTable(table);
+    assertEquals(before, cluster.contentHash(table));
+    compactAfter(table);
     assertEquals(before, cluster.contentHash(table));
   }
 

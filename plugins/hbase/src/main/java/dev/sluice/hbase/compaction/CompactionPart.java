@@ -89,12 +89,28 @@ public final class CompactionPart implements PluginPart, TaskKind {
     if (Thread.interrupted()) {
       throw new InterruptedException("the store has switched compactions off");
     }
-    RunningCompaction compaction = running.get(operation.name());
+    RunningCompaction compaction = running(operation.name());
     if (compaction != null && !compaction.isWanted()) {
       throw new InterruptedException("its region closes");
     }
-    boolean free = compaction == null || compaction.isOfSystem();
+    boolean free = compaction == null || compaction.isFree();
     return free || plugin.isStopping();
+  }
+
+  /** One that began while its region was being opened learns of it when it is open. */
+  private RunningCompaction running(String name) {
+    RunningCompaction compaction = running.get(name);
+    if (compaction == null || compaction.region() != null) {
+      return compaction;
+    }
+    HRegion open = openRegion(OperationName.parse(name));
+    return open == null
+        ? compaction
+        : running.computeIfPresent(name, (same, each) -> each.in(open));
+  }
+
+  private HRegion openRegion(Optional<OperationName> name) {
+    return name.map(each -> (HRegion) services.getRegion(each.encodedRegion())).orElse(null);
   }
 
   /** Follows another configuration, with the operations that are running. */
@@ -121,16 +137,15 @@ public final class CompactionPart implements PluginPart, TaskKind {
 
   void start(String name) {
     Optional<OperationName> parsed = OperationName.parse(name);
-    HRegion region =
-        parsed.map(each -> (HRegion) services.getRegion(each.encodedRegion())).orElse(null);
+    Optional<ReadMeter> meter = ReadMeter.current();
+    HRegion region = meter.map(ReadMeter::region).orElseGet(() -> openRegion(parsed));
     Scope scope =
-        region == null
+        region == null || parsed.isEmpty()
             ? Scope.SERVER
             : new Scope(
                 region.getTableDescriptor().getTableName().getNameAsString(),
                 parsed.get().family());
     Operation operation = new Operation(name, scope, System.nanoTime());
-    Optional<ReadMeter> meter = ReadMeter.current();
     String key = parsed.map(each -> each.encodedRegion() + "#" + each.family()).orElse(name);
     synchronized (running) {
       running.put(name, new RunningCompaction(waiting.begin(key), operation, region, meter));

@@ -64,7 +64,7 @@ public class CountingCompactor extends DefaultCompactor {
   @Override
   public List<Path> compact(CompactionRequestImpl request, ThroughputController control, User user)
       throws IOException {
-    ReadMeter.open(request);
+    ReadMeter.open(request, store.getHRegion());
     try {
       return super.compact(request, control, user);
     } finally {
@@ -99,7 +99,7 @@ public class CountingCompactor extends DefaultCompactor {
       return streams;
     }
     streams.forEach(StoreFileScanner::close);
-    boolean dropBehind = meter.isMajor() ? dropCacheMajor : dropCacheMinor;
-    return ChunkedScanners.open(meter.files(), dropBehind, readPoint, readBytes);
+    boolean dropBehind = meter.dropsAsMajor() ? dropCacheMajor : dropCacheMinor;
+    return meter.closeAtEnd(ChunkedScanners.open(meter.files(), dropBehind, readPoint, readBytes));
   }
 }

@@ -4,9 +4,12 @@ import dev.sluice.hbase.pace.Operation;
 import dev.sluice.hbase.pace.Throttle;
 import java.io.InterruptedIOException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.StoreFileReader;
+import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequestImpl;
 
 /**
@@ -17,16 +20,21 @@ import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequestImpl;
 final class ReadMeter {
   private static final ThreadLocal<ReadMeter> CURRENT = new ThreadLocal<>();
 
+  private final HRegion region;
   private final boolean major;
+  private final boolean allFiles;
   private final Collection<HStoreFile> files;
   private final long totalBytes;
 
   private Operation operation;
   private Throttle throttle;
   private long readBefore;
+  private List<StoreFileScanner> opened = List.of();
 
-  private ReadMeter(CompactionRequestImpl request) {
+  private ReadMeter(CompactionRequestImpl request, HRegion region) {
+    this.region = region;
     this.major = request.isMajor();
+    this.allFiles = request.isAllFiles();
     this.files = request.getFiles();
     this.totalBytes = files.stream().mapToLong(ReadMeter::uncompressedBytes).sum();
   }
@@ -42,12 +50,23 @@ final class ReadMeter {
   }
 
   /** Begins to count for the compaction that this thread is about to do. */
-  static void open(CompactionRequestImpl request) {
-    CURRENT.set(new ReadMeter(request));
+  static void open(CompactionRequestImpl request, HRegion region) {
+    CURRENT.set(new ReadMeter(request, region));
   }
 
+  /** Ends that, and closes what was opened: upstream closes nothing if a scanner of it fails. */
   static void close() {
+    ReadMeter meter = CURRENT.get();
     CURRENT.remove();
+    if (meter != null) {
+      meter.opened.forEach(StoreFileScanner::close);
+    }
+  }
+
+  /** Notes scanners that upstream does not know; to close one twice does nothing. */
+  List<StoreFileScanner> closeAtEnd(List<StoreFileScanner> scanners) {
+    opened = scanners;
+    return scanners;
   }
 
   /** That of the compaction that this thread does, if it is counted. */
@@ -79,6 +98,16 @@ final class ReadMeter {
 
   boolean isMajor() {
     return major;
+  }
+
+  /** Whether upstream has a major compaction's setting say if what was read leaves memory. */
+  boolean dropsAsMajor() {
+    return major || allFiles;
+  }
+
+  /** That of the files, which need not be open on this server yet. */
+  HRegion region() {
+    return region;
   }
 
   /** Those that are merged. */

@@ -3,9 +3,11 @@ package dev.sluice.hbase.flush;
 import dev.sluice.hbase.lease.Scope;
 import dev.sluice.hbase.protocol.Snapshot;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.WeakHashMap;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.Region;
@@ -36,6 +38,10 @@ final class RegionMemory {
 
   private final RegionServerServices services;
 
+  // A region keeps the one of its opening, whatever its configuration says later: no more than the
+  // least that was seen.
+  private final Map<HRegion, Long> multipliers = Collections.synchronizedMap(new WeakHashMap<>());
+
   RegionMemory(RegionServerServices services) {
     this.services = services;
   }
@@ -61,17 +67,21 @@ final class RegionMemory {
   }
 
   MemoryLimits limits(HRegion region) {
-    long multiplier =
-        services
-            .getConfiguration()
-            .getLong(
-                HConstants.HREGION_MEMSTORE_BLOCK_MULTIPLIER,
-                HConstants.DEFAULT_HREGION_MEMSTORE_BLOCK_MULTIPLIER);
+    long multiplier = multipliers.merge(region, multiplier(region), Math::min);
     long trigger = region.getMemStoreFlushSize();
     return new MemoryLimits(
         region.getMemStoreHeapSize() + region.getMemStoreOffHeapSize(),
         trigger,
         trigger * multiplier);
+  }
+
+  /** As of {@code HRegion.setHTableSpecificConf}: a table may have its own. */
+  private static long multiplier(HRegion region) {
+    return region
+        .getReadOnlyConfiguration()
+        .getLong(
+            HConstants.HREGION_MEMSTORE_BLOCK_MULTIPLIER,
+            HConstants.DEFAULT_HREGION_MEMSTORE_BLOCK_MULTIPLIER);
   }
 
   Map<Object, MemoryLimits> limits() {

@@ -7,6 +7,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,23 +19,30 @@ public final class ProtocolServer implements AutoCloseable {
   /** Far more than an agent and some operators need. */
   static final int MAX_CONNECTIONS = 64;
 
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final SocketPlace place;
   private final Requests requests;
   private final ServerSocketChannel listener;
   private final Set<SocketChannel> connections = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  private ProtocolServer(SocketPlace place, Orders orders) throws IOException {
+  private ProtocolServer(SocketPlace place, ServerSocketChannel listener, Orders orders) {
     this.place = place;
     this.requests = new Requests(orders);
-    this.listener = place.listen();
+    this.listener = listener;
   }
 
   /** Makes the socket and serves it until it is closed. */
   public static ProtocolServer start(Path socketPath, Orders orders) throws IOException {
-    ProtocolServer server = new ProtocolServer(new SocketPlace(socketPath), orders);
+    SocketPlace place = new SocketPlace(socketPath);
+    return start(place, place.listen(), orders);
+  }
+
+  static ProtocolServer start(SocketPlace place, ServerSocketChannel listener, Orders orders) {
+    ProtocolServer server = new ProtocolServer(place, listener, orders);
     startThread("sluice-accept", server::accept);
-    LOG.info("orders are taken on {}", socketPath);
+    LOG.info("orders are taken on {}", place.path());
     return server;
   }
 
@@ -44,17 +53,28 @@ public final class ProtocolServer implements AutoCloseable {
   }
 
   private void accept() {
-    while (!closed) {
+    while (!closed && listener.isOpen()) {
       try {
-        SocketChannel connection = listener.accept();
-        connections.add(connection);
-        startThread("sluice-connection", () -> serve(connection));
+        startServing(listener.accept());
       } catch (IOException e) {
         if (!closed) {
-          LOG.error("no more orders are taken: restart the server to have them again", e);
-          close();
+          // There may be no file left for it; the server's work goes on, and so has this.
+          LOG.warn("a connection was not taken: the next one is waited for", e);
+          LockSupport.parkNanos(RETRY_NANOS);
         }
       }
+    }
+  }
+
+  private void startServing(SocketChannel connection) throws IOException {
+    connections.add(connection);
+    try {
+      startThread("sluice-connection", () -> serve(connection));
+    } catch (OutOfMemoryError e) {
+      // What is missing is a thread, not memory.
+      connections.remove(connection);
+      connection.close();
+      throw new IOException("no thread could be started for it", e);
     }
   }
 

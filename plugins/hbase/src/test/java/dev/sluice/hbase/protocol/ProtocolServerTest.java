@@ -46,16 +46,18 @@ class ProtocolServerTest {
   }
 
   private ProtocolServer start() throws IOException {
-    Orders orders =
-        new Orders(
-            new Description("hbase", "one", "", "", 60),
-            new LeaseStore(System::nanoTime),
-            List.of(new CountingKind()),
-            List.of(),
-            scope -> true);
-    ProtocolServer server = ProtocolServer.start(path(), orders);
+    ProtocolServer server = ProtocolServer.start(path(), orders());
     servers.add(server);
     return server;
+  }
+
+  private static Orders orders() {
+    return new Orders(
+        new Description("hbase", "one", "", "", 60),
+        new LeaseStore(System::nanoTime),
+        List.of(new CountingKind()),
+        List.of(),
+        scope -> true);
   }
 
   private static void send(SocketChannel channel, String text) throws IOException {
@@ -102,6 +104,18 @@ class ProtocolServerTest {
       for (SocketChannel channel : silent) {
         channel.close();
       }
+    }
+  }
+
+  /** A server may have no file left for a connection, for a moment. */
+  @Test
+  void oneThatCannotBeTakenIsNotTheLast() throws IOException {
+    SocketPlace place = new SocketPlace(path());
+    servers.add(ProtocolServer.start(place, new RefusesOnce(place.listen()), orders()));
+    try (SocketChannel channel = connect()) {
+      send(channel, SNAPSHOT);
+      LineReader lines = new LineReader(channel, Requests.MAX_LINE_BYTES);
+      assertTrue(receive(lines).contains("\"result\""));
     }
   }
 

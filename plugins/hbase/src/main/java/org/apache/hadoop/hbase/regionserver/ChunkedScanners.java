@@ -16,6 +16,9 @@ import org.apache.hadoop.hbase.io.hfile.ReaderContextBuilder;
  * sockets hold, some MB for each file, however slowly it is read.
  */
 public final class ChunkedScanners {
+  /** A DataNode would read 4 MiB ahead of a request for more than 256 KiB. */
+  private static final long READ_AHEAD_BYTES = 0;
+
   private ChunkedScanners() {}
 
   /**
@@ -54,7 +57,7 @@ public final class ChunkedScanners {
     StoreFileInfo info = file.getFileInfo();
     ReaderContext upstream =
         info.createReaderContext(
-            dropBehind && cache.shouldDropBehindCompaction(), -1, ReaderType.STREAM);
+            dropBehind && cache.shouldDropBehindCompaction(), READ_AHEAD_BYTES, ReaderType.STREAM);
     ReaderContext context =
         ReaderContextBuilder.newBuilder(upstream)
             .withPrimaryReplicaReader(upstream.isPrimaryReplicaReader())
