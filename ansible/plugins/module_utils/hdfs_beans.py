@@ -8,8 +8,6 @@ from ansible_collections.sluice.stores.plugins.module_utils.daemon_pages import 
 
 LAST_WRITTEN = "LastWrittenTxId"
 INFORMATION = "Hadoop:service=NameNode,name=NameNodeInfo"
-# A copy that a DataNode has been asked for is not there yet, and may never come.
-WITHOUT_ALL_COPIES = ("UnderReplicatedBlocks", "PendingReconstructionBlocks")
 TOLD_BY_THE_ACTIVE_ONE = (
     "Safemode",
     "LiveNodes",
@@ -38,13 +36,13 @@ def active_figures(page: str) -> dict:
     """The figures of the active NameNode."""
     information = bean(page, INFORMATION, *TOLD_BY_THE_ACTIVE_ONE)
     # Not FSNamesystem, which has the same figures as they were up to ten seconds ago.
-    system = bean(page, "Hadoop:service=NameNode,name=FSNamesystemState", *WITHOUT_ALL_COPIES)
+    system = bean(page, "Hadoop:service=NameNode,name=FSNamesystemState", "UnderReplicatedBlocks")
     log = json.loads(information["JournalTransactionInfo"])
     return {
         "safe_mode": bool(information["Safemode"]),
         "live": sorted(json.loads(information["LiveNodes"])),
         "missing_blocks": information["NumberOfMissingBlocks"],
-        "low_redundancy_blocks": sum(system[name] for name in WITHOUT_ALL_COPIES),
+        "low_redundancy_blocks": system["UnderReplicatedBlocks"],
         "transaction": int(log["LastAppliedOrWrittenTxId"]),
     }
 

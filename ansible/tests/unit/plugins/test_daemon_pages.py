@@ -24,10 +24,7 @@ def active_namenode(**changes) -> dict:
     return {
         f"{NAMENODE}NameNodeStatus": {"State": "active"},
         f"{NAMENODE}NameNodeInfo": figures | changes,
-        f"{NAMENODE}FSNamesystemState": {
-            "UnderReplicatedBlocks": 2,
-            "PendingReconstructionBlocks": 1,
-        },
+        f"{NAMENODE}FSNamesystemState": {"UnderReplicatedBlocks": 3},
     }
 
 
