@@ -31,7 +31,9 @@ class ControlGroups:
             _, controllers, path = line.split(":", 2)
             if controller in controllers.split(","):
                 return self._mount(controller) / path.removesuffix(INIT_GROUP).lstrip("/")
-        raise LimitError(f"process {self.process} has no control group '{controller}'")
+        raise LimitError(
+            f"process {self.process} has no control group '{controller}': name a container's first"
+        )
 
     def is_version_1(self) -> bool:
         """Whether the memory controller is one of version 1."""
@@ -44,7 +46,9 @@ class ControlGroups:
             _, place, found, options = line.split()[:4]
             if found == kind and (not controller or controller in options.split(",")):
                 return Path(place)
-        raise LimitError(f"{kind} {controller} is not mounted on this machine")
+        raise LimitError(
+            f"{kind} {controller} is not mounted on this machine: mount it below /sys/fs/cgroup"
+        )
 
 
 def unit_folder(groups: ControlGroups, unit: str) -> Path:
