@@ -203,6 +203,17 @@ def test_policies_have_the_figures_of_the_device(measured):
     assert "policies" not in measured["stock, tuned", "bursts"]
 
 
+def test_policies_have_the_target_of_the_workload(experiments):
+    chosen = experiments["hbase-compaction"]
+    stage = Stage(chosen, "small", MEASURE, NOTHING_DONE, {"choices": []})
+    targets = {
+        cell.workload: planned_run(stage, cell, 1, 1)["policies"][0]["parameters"]["target_seconds"]
+        for cell in chosen.cells("small", MEASURE)
+        if cell.factors["arm"] == "slo"
+    }
+    assert targets == {"a-single-field": 0.05, "e-single-field": 0.18}
+
+
 def test_an_even_load_has_no_bursts(measured):
     run = measured["slo", "even"]
     assert run["windows"] == []

@@ -174,6 +174,7 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
     shift = stage.experiment.stage(stage.name).get("burst_shift_seconds", 0.0)
     windows = _burst_windows(load, timing, shift)
     device = document["devices"][cell.device]
+    parameters = _order_parameters(document, cell)
     run = {
         "experiment": stage.experiment.name,
         "profile": stage.profile,
@@ -193,8 +194,8 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
         **_operations(document["workloads"][cell.workload]),
         "data": table["data"],
         "clients": _clients(load, cell, windows, document, end),
-        "orders": _orders(cell, device, windows, warm_up),
-        **_control(cell, device, warm_up, end),
+        "orders": _orders(cell, parameters, windows, warm_up),
+        **_control(cell, parameters, warm_up, end),
         "phases": [
             {"name": "warm-up", "start_seconds": 0.0, "end_seconds": warm_up},
             {"name": "normal", "start_seconds": warm_up, "end_seconds": end},
@@ -309,14 +310,21 @@ def _operations(workload: dict) -> dict[str, Any]:
     return {"operations": workload["operations"], **apart}
 
 
-def _orders(cell: Cell, device: dict, windows: list[dict], warm_up: float) -> list[dict[str, Any]]:
+def _order_parameters(document: dict, cell: Cell) -> dict[str, Any]:
+    """What fills braces: what the device can take, and what the workload makes of it."""
+    device, workload = document["devices"][cell.device], document["workloads"][cell.workload]
+    return device.get("order_parameters", {}) | workload.get("order_parameters", {})
+
+
+def _orders(
+    cell: Cell, parameters: dict[str, Any], windows: list[dict], warm_up: float
+) -> list[dict[str, Any]]:
     moments = {
         "start": [0.0],
         "normal-start": [warm_up],
         "burst-start": [w["start_seconds"] for w in windows],
         "burst-end": [w["end_seconds"] for w in windows],
     }
-    parameters = device.get("order_parameters", {})
     orders = []
     for index, order in enumerate(cell.orders):
         for moment in moments[order["at"]]:
@@ -332,9 +340,8 @@ def _orders(cell: Cell, device: dict, windows: list[dict], warm_up: float) -> li
     ]
 
 
-def _control(cell: Cell, device: dict, start: float, end: float) -> dict[str, Any]:
+def _control(cell: Cell, parameters: dict[str, Any], start: float, end: float) -> dict[str, Any]:
     """Policies and faults; nothing where there are none, as in runs from before there were any."""
-    parameters = device.get("order_parameters", {})
     planned: dict[str, Any] = {}
     if cell.agents:
         planned["agents"] = cell.agents
