@@ -82,3 +82,29 @@ def test_an_active_namenode_that_is_slow_to_answer_is_asked_again():
     assert not holds(condition, _hdfs_ha=True, _hdfs_status={"active": ""})
     assert holds(condition, _hdfs_ha=True, _hdfs_status={"active": "http://hb2:9870"})
     assert holds(condition, _hdfs_ha=False, _hdfs_status={"active": ""})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "runs", "is_same"),
+    [
+        (["17"], ["17"], True, True),
+        (["17"], ["18"], True, False),
+        (["17"], ["0"], False, False),
+        (["17"], [], False, False),
+        # The other variant's unit is known, and does not run.
+        (["0", "", "17"], ["0", "", "17"], True, True),
+        (["0", "", "0"], ["0", "", "0"], False, True),
+        (["16", "", "17"], ["16", "", "17"], False, True),
+    ],
+)
+def test_a_run_counts_when_each_daemon_is_the_same_process_at_its_end(before, after, runs, is_same):
+    def asked(lines: list[str]) -> dict:
+        return {"unit": {"key": "datanode"}, "stdout_lines": lines, "stdout": "\n".join(lines)}
+
+    for name, expected in (
+        ("Require that each runs", runs),
+        ("Require that none was started anew since the load began", is_same),
+    ):
+        condition = task_of("evaluation", "daemons.yml", name)["ansible.builtin.assert"]["that"]
+        known = {"item": asked(after), "evaluation_daemons_before": [asked(before)]}
+        assert holds(condition, **known) is expected
