@@ -161,7 +161,7 @@ class BundleIT {
     assertFails("use one of", "prepare", "postgres", "polish");
     assertFails("postgres.url is not set", "prepare", "postgres", "create-table");
     assertFails(
-        "no file g.properties; the bundle has a.properties",
+        "no file g.properties; the bundle has a-single-field.properties, a.properties",
         "load",
         "postgres",
         "-P",
