@@ -1,5 +1,6 @@
 """Settings that are the best of those that keep within a bound."""
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from sluice_evaluation.records import Record
 from sluice_evaluation.report import tuned_text
 
 QUIET_SECONDS = 0.005
+BURSTS = "while_compacting_bursts_latency_p99_seconds"
+BETWEEN = "while_compacting_between_bursts_latency_p99_seconds"
 
 
 @pytest.fixture
@@ -75,8 +78,22 @@ def test_the_nearest_is_chosen_where_none_keeps_to_the_bound(phases):
 
     choice = chosen(phases, tuning(phases, p99))
     assert choice["cell"] == "r10_c256k_throttle"
-    assert choice["ranked_by"] == "while_compacting_latency_p99_seconds"
-    assert choice["ranking"][0]["value"] == pytest.approx(0.029)
+    assert choice["ranked_by"] == "largest_ratio"
+    assert choice["ranking"][0]["value"] == pytest.approx(0.029 / QUIET_SECONDS)
+
+
+def test_every_metric_has_to_keep_to_the_bound(phases):
+    """Quick at the low load, and slow at the high one, is not quick."""
+    phases = copy.deepcopy(phases)
+    phases.stage("tune")["select"]["within"]["metrics"] = [BURSTS, BETWEEN]
+    runs = tuning(phases, lambda _: 0.006)
+    for run in runs:
+        # At 40 MB/s requests of bursts are too slow, at 30 MB/s those between them.
+        run.document["metrics"] |= {
+            BURSTS: 0.011 if run.plan["cell"].startswith("r40_") else QUIET_SECONDS,
+            BETWEEN: 0.011 if run.plan["cell"].startswith("r30_") else QUIET_SECONDS,
+        }
+    assert chosen(phases, runs)["cell"].startswith("r20_")
 
 
 def test_a_compaction_that_was_not_finished_is_not_chosen_and_not_waited_for(phases):
@@ -119,6 +136,7 @@ def test_a_reference_that_no_cell_is_is_refused(phases, tmp_path):
         (0.0123, "latency_p99_seconds", "12.3 ms"),
         (0.0123, "while_compacting_latency_p99_seconds", "12.3 ms"),
         (41.26, "compaction_seconds", "41.3 s"),
+        (2.313, freeze.RATIO, "2.31 times"),
     ],
 )
 def test_the_report_tells_the_ranking_in_units_that_fit(value, metric, text):

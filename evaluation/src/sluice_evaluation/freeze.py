@@ -13,6 +13,8 @@ from sluice_evaluation.experiment import TUNE, Cell, Experiment, matches
 from sluice_evaluation.records import Record
 
 FILE_NAME = "frozen.json"
+# What cells are ranked by where none keeps to a bound.
+RATIO = "largest_ratio"
 
 
 def path_of(results: Path, experiment: str, profile: str) -> Path:
@@ -87,20 +89,35 @@ def _ranked(
     within = select.get("within")
     if within is None:
         return _sorted(values, select["best"]), select["metric"]
-    bounded = _medians(tuning, within["metric"], group, latency)
-    reference = {i for i, cell in group.items() if matches(cell.factors, within["to"])}
-    bounds = [bounded.pop(i) for i in sorted(reference) if i in bounded]
-    if not bounds:
-        raise EvaluationError(
-            f"no complete tuning run is the reference {within['to']}, which the others are "
-            f"measured by: run it again"
-        )
-    bound = within["largest_ratio"] * min(bounds)
-    allowed = {i: v for i, v in values.items() if bounded.get(i, math.inf) <= bound}
+    ratios = _largest_ratios(within, group, tuning, latency)
+    allowed = {i: v for i, v in values.items() if ratios.get(i, math.inf) <= within["largest_ratio"]}
     if allowed:
         return _sorted(allowed, select["best"]), select["metric"]
     # None keeps to it: then the one that comes nearest.
-    return _sorted({i: v for i, v in bounded.items() if i in values}, "lowest"), within["metric"]
+    return _sorted({i: ratio for i, ratio in ratios.items() if i in values}, "lowest"), RATIO
+
+
+def _largest_ratios(
+    within: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+) -> dict[str, float]:
+    """By cell, the largest of what its metrics are to those of the reference.
+
+    A cell, or a reference, without one of the metrics has no ratio.
+    """
+    reference = {i for i, cell in group.items() if matches(cell.factors, within["to"])}
+    largest: dict[str, float] = {}
+    for metric in within["metrics"]:
+        values = _medians(tuning, metric, group, latency)
+        quiet = [values[i] for i in reference if i in values]
+        if not quiet:
+            raise EvaluationError(
+                f"no complete tuning run of the reference {within['to']}, which the others are "
+                f"measured by, has {metric}: run it again"
+            )
+        for i in group.keys() - reference:
+            ratio = values.get(i, math.inf) / min(quiet)
+            largest[i] = max(largest.get(i, 0), ratio)
+    return {i: ratio for i, ratio in largest.items() if ratio < math.inf}
 
 
 def _sorted(values: dict[str, float], best: str) -> list[tuple[float, str]]:

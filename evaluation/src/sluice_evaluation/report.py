@@ -200,6 +200,8 @@ def mean_text(estimate: MeanEstimate | None, factor: float, unit: str) -> str:
 
 def tuned_text(value: float, metric: str) -> str:
     """A value of the ranking: latencies are short, what work takes is not."""
+    if metric == freeze.RATIO:
+        return f"{value:.3g} times"
     return f"{value * 1000:.3g} ms" if "latency_" in metric else f"{value:.3g} s"
 
 
