@@ -36,11 +36,22 @@ class Figure:
     values: list[float] = field(default_factory=list)
 
     @property
+    def is_outside(self) -> bool:
+        """Whether the value is out of bounds, whatever its interval says."""
+        least, most = self._bounds
+        return not least <= self.value <= most
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        expected = self.expected or {}
+        return expected.get("min", -math.inf), expected.get("max", math.inf)
+
+    @property
     def status(self) -> str:
         """`met`, `missed`, `~` when the interval lies on both sides; empty without a bound."""
         if self.expected is None:
             return ""
-        least, most = self.expected.get("min", -math.inf), self.expected.get("max", math.inf)
+        least, most = self._bounds
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if least <= low and high <= most:

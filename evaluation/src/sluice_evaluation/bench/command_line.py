@@ -44,7 +44,7 @@ def measurement_parser(store: Store, description: str | None) -> argparse.Argume
         help="also keep the figures below this folder of results, for the report",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 when a figure misses its bound"
+        "--strict", action="store_true", help="exit with 1 when a figure is out of bounds"
     )
     parser.set_defaults(store=store, started_at=records.utc(time.time()))
     return parser
@@ -74,9 +74,9 @@ def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Fi
         _print_table(figures)
     if args.record:
         print(measurements.write(args.record, document), file=sys.stderr)
-    missed = [figure.quantity for figure in figures if figure.status == "missed"]
-    if args.strict and missed:
-        raise SystemExit(f"out of bounds: {'; '.join(missed)}")
+    outside = [figure.quantity for figure in figures if figure.is_outside]
+    if args.strict and outside:
+        raise SystemExit(f"out of bounds: {'; '.join(outside)}")
 
 
 def _print_table(figures: Sequence[Figure]) -> None:
