@@ -111,7 +111,7 @@ def test_text_names_the_store_and_strict_tells_what_is_missed(program, capsys):
     figures = [Figure("slow", "s", 0.3, expected={"max": 0.2}), Figure("quick", "s", 0.1)]
     report(arguments(), "measure", "Measured", figures)
     assert "Measured, HBase 2.6.4-hadoop3\n" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="out of bounds: slow$"):
+    with pytest.raises(SystemExit, match=r"out of bounds: slow$"):
         report(arguments("--strict"), "measure", "Measured", figures)
 
 
@@ -120,7 +120,7 @@ def test_strict_has_no_wide_interval_excuse_a_value_that_is_out_of_bounds(progra
     inside = Figure("inside", "1", 1.4, -3.5, 7.1, expected={"max": 1.5})
     assert (beyond.status, inside.status) == ("~", "~")
     report(arguments("--strict"), "measure", "Measured", [inside])
-    with pytest.raises(SystemExit, match="out of bounds: beyond$"):
+    with pytest.raises(SystemExit, match=r"out of bounds: beyond$"):
         report(arguments("--strict"), "measure", "Measured", [inside, beyond])
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from sluice_evaluation import assemble, cli, records, report
+from sluice_evaluation.analysis import Study
+from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.figures.style import DARK, LIGHT
 from sluice_evaluation.plan import make_plan
 from synthetic import write_raw
@@ -120,8 +122,8 @@ def test_claims_environment_labels_and_limitations_are_told(page, experiments):
             continue
         for limitation in chosen.document["limitations"]:
             assert limitation in text
-        for claim in chosen.document["claims"]:
-            assert claim["statement"][1:] in text
+        for row in claim_rows(Study(chosen, "smoke", ())):
+            assert row.statement[1:] in text
     assert "means that nothing was shown" in text
     assert "10.1109/SRDSW49218.2019.00009" in text
     assert "make evaluate EXPERIMENT=postgres-checkpoint PROFILE=smoke" in text

@@ -12,7 +12,7 @@ from sluice_evaluation.analysis import (
     estimate_dict,
     ratio_text,
 )
-from sluice_evaluation.experiment import MEASURE
+from sluice_evaluation.experiment import MEASURE, matches
 from sluice_evaluation.inference import CONFIDENCE, Caution, RatioEstimate
 
 # Not the committed results: what is there is not run again, and two machines would mix.
@@ -103,7 +103,10 @@ def duration_text(seconds: float) -> str:
 
 
 def claim_rows(study: Study) -> list[ClaimRow]:
-    """The experiment's claims, each for every value of its `per` factors."""
+    """The experiment's claims, each for every value of its `per` factors.
+
+    Those that compare a cell which the profile does not plan are another profile's.
+    """
     return [row for claim in study.experiment.document["claims"] for row in _rows(study, claim)]
 
 
@@ -113,7 +116,10 @@ def _rows(study: Study, claim: dict[str, Any]) -> list[ClaimRow]:
         return [_row(study, claim, scope, estimate)]
     rows = []
     for scope in _scopes(study, claim.get("per", [])):
-        sides = [study.find(claim[side] | scope) for side in ("numerator", "denominator")]
+        selections = [claim[side] | scope for side in ("numerator", "denominator")]
+        if not all(_is_planned(study, selection) for selection in selections):
+            continue
+        sides = [study.find(selection) for selection in selections]
         estimate = compare(*sides, claim["metric"]) if all(sides) else None
         rows.append(_row(study, claim, scope, estimate))
     return rows
@@ -140,6 +146,11 @@ def _row(
         too_short=table.get("too_short", False),
         published=study.experiment.published(published) if published else None,
     )
+
+
+def _is_planned(study: Study, selection: dict[str, Any]) -> bool:
+    cells = study.experiment.cells(study.profile, MEASURE)
+    return any(matches(cell.factors, selection) for cell in cells)
 
 
 def _scopes(study: Study, names: list[str]) -> list[dict[str, Any]]:

@@ -89,8 +89,8 @@ def _ranked(
     within = select.get("within")
     if within is None:
         return _sorted(values, select["best"]), select["metric"]
-    ratios = _largest_ratios(within, group, tuning, latency)
-    allowed = {i: v for i, v in values.items() if ratios.get(i, math.inf) <= within["largest_ratio"]}
+    most, ratios = within["largest_ratio"], _largest_ratios(within, group, tuning, latency)
+    allowed = {i: v for i, v in values.items() if ratios.get(i, math.inf) <= most}
     if allowed:
         return _sorted(allowed, select["best"]), select["metric"]
     # None keeps to it: then the one that comes nearest.
