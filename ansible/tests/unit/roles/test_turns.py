@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 COLLECTION = Path(__file__).parents[3]
+# Where the active one of a role is looked for.
 PAGES = {"hdfs": 9870, "hbase": 16010}
+ROLES = ("zookeeper", *PAGES)
 # Where the active one is, hosts that an interrupted run has left, and the order that follows.
 CASES = [
     ("hb1", [], ["hb2", "hb3", "hb1"]),
@@ -39,18 +41,29 @@ def variables_of(role: str) -> dict:
     }
 
 
+def state(role: str, active: str, incomplete: list[str]) -> dict:
+    """What a role has found out before it puts hosts in their order."""
+    if role == "zookeeper":
+        return {
+            "_zookeeper_status": {
+                "available": f"{{{{ inventory_hostname not in {incomplete} }}}}",
+                "mode": f"{{{{ 'leader' if inventory_hostname == '{active}' else 'follower' }}}}",
+            }
+        }
+    return {
+        f"_{role}_incomplete": f"{{{{ inventory_hostname in {incomplete} }}}}",
+        f"_{role}_status": {"active": f"http://{active}:{PAGES[role]}" if active else ""},
+    }
+
+
 def play(role: str, folder: Path) -> dict:
     """All cases of a role, each with a file for its answer."""
     tasks = [variables_of(role)]
     for number, (active, incomplete, _) in enumerate(CASES):
         group = f"{role}_{number}"
-        facts = {
-            f"_{role}_incomplete": f"{{{{ inventory_hostname in {incomplete} }}}}",
-            f"_{role}_status": {"active": f"http://{active}:{PAGES[role]}" if active else ""},
-        }
         told = {"content": f"{{{{ groups.{group} | to_json }}}}", "dest": f"{folder}/{group}"}
         tasks += [
-            {"ansible.builtin.set_fact": facts},
+            {"ansible.builtin.set_fact": state(role, active, incomplete)},
             ordering(role, group),
             {"ansible.builtin.copy": told | {"mode": "0644"}, "run_once": True},
         ]
@@ -61,7 +74,7 @@ def play(role: str, folder: Path) -> dict:
 def turns(tmp_path_factory) -> dict[str, list[str]]:
     """The order of each role and case, of one run of Ansible."""
     folder, book = tmp_path_factory.mktemp("turns"), tmp_path_factory.mktemp("book") / "turns.yml"
-    book.write_text(yaml.safe_dump([play(role, folder) for role in PAGES]))
+    book.write_text(yaml.safe_dump([play(role, folder) for role in ROLES]))
     command = [str(Path(sys.executable).with_name("ansible-playbook")), str(book)]
     command += [f"--inventory={COLLECTION / 'inventories' / 'local-hbase-three'}"]
     command += ["--connection=local"]
@@ -71,7 +84,7 @@ def turns(tmp_path_factory) -> dict[str, list[str]]:
     return {file.name: json.loads(file.read_text()) for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize("role", list(PAGES))
+@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("number", range(len(CASES)))
 def test_the_host_of_the_active_one_comes_last(role, number, turns):
     assert turns[f"{role}_{number}"] == CASES[number][2]
