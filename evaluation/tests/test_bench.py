@@ -115,7 +115,7 @@ def test_text_names_the_store_and_strict_tells_what_is_missed(program, capsys):
         report(arguments("--strict"), "measure", "Measured", figures)
 
 
-def test_strict_has_no_wide_interval_excuse_a_value_that_is_out_of_bounds(program):
+def test_strict_fails_for_a_value_out_of_bounds_however_wide_its_interval(program):
     beyond = Figure("beyond", "1", 3.5, -3.5, 7.1, expected={"max": 1.5})
     inside = Figure("inside", "1", 1.4, -3.5, 7.1, expected={"max": 1.5})
     assert (beyond.status, inside.status) == ("~", "~")

@@ -45,13 +45,13 @@ def test_each_block_holds_every_cell_once_in_an_order_of_its_own(checkpoint, tmp
     assert make_plan(checkpoint, "small", [], tmp_path) == plan
 
 
-def test_small_fits_into_an_evening(experiments):
+def test_small_fits_into_three_hours(experiments, tmp_path):
     for chosen in experiments.values():
         stages = chosen.stage_names("small")
         table = chosen.profile("small")
         each = sum(table["phases"].values()) + table["estimate"]["overhead_seconds"]
         runs = sum(len(chosen.cells("small", s)) * chosen.runs("small", s) for s in stages)
-        assert runs * each + 4 * table["estimate"]["load_seconds"] <= 3.25 * 3600
+        assert runs * each + 4 * table["estimate"]["load_seconds"] <= 3 * 3600
 
 
 def test_budget_ends_at_a_block(checkpoint, tmp_path):

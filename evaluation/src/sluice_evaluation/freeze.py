@@ -102,7 +102,7 @@ def _largest_ratios(
 ) -> dict[str, float]:
     """By cell, the largest of what its metrics are to those of the reference.
 
-    A cell, or a reference, without one of the metrics has no ratio.
+    A cell without one of the metrics has none; EvaluationError when no reference has it.
     """
     reference = {i for i, cell in group.items() if matches(cell.factors, within["to"])}
     largest: dict[str, float] = {}
