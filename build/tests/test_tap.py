@@ -20,6 +20,26 @@ ok 1 - standby has the rows
 ok
 All tests successful.
 """
+DIED = """\
+t/001_pace.pl ......
+ok 1 - a hold
+timed out waiting for: state = 'held'; progress is idle at t/SluiceTest.pm line 60.
+# Tests were run but no plan was declared and done_testing() was not seen.
+# Looks like your test exited with 29 just after 1.
+Dubious, test returned 29 (wstat 7424, 0x1d00)
+All 1 subtests passed
+t/002_release.pl ...
+not ok 1 - released
+1..1
+
+Test Summary Report
+-------------------
+t/001_pace.pl    (Wstat: 7424 (exited 29) Tests: 1 Failed: 0)
+  Non-zero exit status: 29
+  Parse errors: No plan found in TAP output
+t/002_release.pl (Wstat: 256 (exited 1) Tests: 1 Failed: 1)
+  Failed test:  1
+"""
 PG_REGRESS = """\
 # parallel group (2 tests):  char boolean
 ok 1         - test_setup                                  301 ms
@@ -42,6 +62,14 @@ def test_prove_output() -> None:
         "t/001_stream.pl: 3",
         "t/001_stream.pl: known",
         "t/002_archive.pl: (all)",
+    ]
+
+
+def test_a_file_that_died_between_tests_has_failed_and_says_why() -> None:
+    assert read_results(DIED).failed == [
+        "t/002_release.pl: released",
+        "t/001_pace.pl: (died after 1 tests: timed out waiting for: state = 'held'; progress is "
+        "idle)",
     ]
 
 

@@ -13,6 +13,9 @@ _TEST = re.compile(
     r"(?:\s+\d+ ms)?(?:\s*# (?P<directive>skip|todo)\b.*)?",
     re.IGNORECASE,
 )
+# What `prove` says of a file that ended badly, which names no test if it died between two.
+_ENDED = re.compile(r"(?P<file>\S+\.(?:pl|t)) +\(Wstat: \d+.*? Tests: (?P<tests>\d+) Failed: 0\)")
+_DEATH = re.compile(r"(?:# )?(?P<what>\S.*) at \S+ line \d+\.")
 # Some name the process that they are about; two runs are to be compared by name.
 _PROCESS = re.compile(r"\bpid \d+")
 
@@ -39,6 +42,7 @@ def read_results(log: str) -> Results:
 
 def _tests(log: str) -> Iterator[tuple[str, str]]:
     file = ""
+    deaths: dict[str, str] = {}
     for line in log.splitlines():
         if match := _FILE.fullmatch(line):
             file = f"{match['file']}: "
@@ -47,6 +51,11 @@ def _tests(log: str) -> Iterator[tuple[str, str]]:
         elif match := _TEST.fullmatch(line.rstrip()):
             name = file + _PROCESS.sub("pid N", match["name"] or match["number"])
             yield name, _outcome(match)
+        elif match := _ENDED.match(line):
+            why = deaths.get(f"{match['file']}: ", "no reason in the log")
+            yield f"{match['file']}: (died after {match['tests']} tests: {why})", "failed"
+        elif match := _DEATH.fullmatch(line.strip()):
+            deaths[file] = match["what"]
 
 
 def _outcome(match: re.Match[str]) -> str:
