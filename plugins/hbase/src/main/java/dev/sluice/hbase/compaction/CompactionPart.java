@@ -10,6 +10,7 @@ import dev.sluice.hbase.protocol.Refusal;
 import dev.sluice.hbase.protocol.Snapshot;
 import dev.sluice.hbase.protocol.TaskKind;
 import dev.sluice.hbase.regionserver.OperationName;
+import dev.sluice.hbase.regionserver.OperationPace;
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.UpstreamPace;
@@ -28,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The compactions of a region server: what the controllers ask and the protocol orders. */
-public final class CompactionPart implements PluginPart, TaskKind {
+public final class CompactionPart implements PluginPart, TaskKind, OperationPace {
   /** The store's controller whose pace holds where no order does. */
   public static final String STOCK_CONTROLLER_KEY = "sluice.compaction.stock.controller";
 
@@ -135,7 +136,8 @@ public final class CompactionPart implements PluginPart, TaskKind {
     }
   }
 
-  void start(String name) {
+  @Override
+  public void start(String name) {
     Optional<OperationName> parsed = OperationName.parse(name);
     Optional<ReadMeter> meter = ReadMeter.current();
     HRegion region = meter.map(ReadMeter::region).orElseGet(() -> openRegion(parsed));
@@ -155,7 +157,8 @@ public final class CompactionPart implements PluginPart, TaskKind {
     queue.started(name, key, scope);
   }
 
-  long written(String name, long bytes) throws InterruptedException {
+  @Override
+  public long written(String name, long bytes) throws InterruptedException {
     RunningCompaction compaction = running.get(name);
     if (compaction == null) {
       return 0;
@@ -164,7 +167,8 @@ public final class CompactionPart implements PluginPart, TaskKind {
     return throttle.pause(compaction.operation()) / 1_000_000;
   }
 
-  void finish(String name) {
+  @Override
+  public void finish(String name) {
     running.remove(name);
     queue.finished(name);
   }
@@ -189,7 +193,8 @@ public final class CompactionPart implements PluginPart, TaskKind {
             resubmit));
   }
 
-  void releaseDeferred() {
+  @Override
+  public void stop(String why) {
     queue.releaseAll();
   }
 

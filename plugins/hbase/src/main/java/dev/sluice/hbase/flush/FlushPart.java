@@ -12,6 +12,7 @@ import dev.sluice.hbase.protocol.Snapshot;
 import dev.sluice.hbase.protocol.TaskKind;
 import dev.sluice.hbase.protocol.TaskState;
 import dev.sluice.hbase.regionserver.OperationName;
+import dev.sluice.hbase.regionserver.OperationPace;
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.UpstreamPace;
@@ -27,7 +28,7 @@ import org.apache.hadoop.hbase.regionserver.throttle.PressureAwareFlushThroughpu
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** The flushes of a region server: what the controllers ask and the protocol orders. */
-public final class FlushPart implements PluginPart, TaskKind {
+public final class FlushPart implements PluginPart, TaskKind, OperationPace {
   /** The store's controller whose pace holds where no order does. */
   public static final String STOCK_CONTROLLER_KEY = "sluice.flush.stock.controller";
 
@@ -94,7 +95,8 @@ public final class FlushPart implements PluginPart, TaskKind {
     }
   }
 
-  void start(String name) {
+  @Override
+  public void start(String name) {
     compactions.lookAtFiles();
     OperationName parsed = OperationName.parse(name).orElse(null);
     HRegion region = parsed == null ? null : (HRegion) services.getRegion(parsed.encodedRegion());
@@ -104,7 +106,8 @@ public final class FlushPart implements PluginPart, TaskKind {
   }
 
   /** Lets the flush go on where its thread is interrupted: one that fails can end the server. */
-  long written(String name, long bytes) {
+  @Override
+  public long written(String name, long bytes) {
     RunningFlush flush = running.get(name);
     if (flush == null) {
       return 0;
@@ -118,7 +121,8 @@ public final class FlushPart implements PluginPart, TaskKind {
     }
   }
 
-  void finish(String name) {
+  @Override
+  public void finish(String name) {
     running.remove(name);
   }
 

@@ -1,48 +1,25 @@
 package dev.sluice.hbase.flush;
 
+import dev.sluice.hbase.regionserver.LeasedController;
+import dev.sluice.hbase.regionserver.OperationPace;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
-import org.apache.hadoop.conf.Configured;
-import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+import dev.sluice.hbase.regionserver.UpstreamPace;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController;
 import org.apache.hadoop.hbase.regionserver.throttle.ThroughputController;
 
-/** What the store asks about its flushes; as the one of compactions it has no state of its own. */
-public final class LeasedFlushController extends Configured implements ThroughputController {
-  private volatile FlushPart part;
-  private volatile boolean stopped;
-
+/** What the store asks about its flushes. */
+public final class LeasedFlushController extends LeasedController {
   @Override
-  public void setup(RegionServerServices server) {
-    part = RegionServerPlugin.of(server).part(FlushPart.class);
+  protected OperationPace part(RegionServerPlugin plugin) {
+    FlushPart part = plugin.part(FlushPart.class);
     part.configure(getConf());
+    return part;
   }
 
   @Override
-  public void start(String name) {
-    part.start(name);
-  }
-
-  @Override
-  public long control(String name, long size) {
-    return part.written(name, size);
-  }
-
-  @Override
-  public void finish(String name) {
-    part.finish(name);
-  }
-
-  @Override
-  public void stop(String why) {
-    stopped = true;
-  }
-
-  @Override
-  public boolean isStopped() {
-    return stopped;
-  }
-
-  @Override
-  public String toString() {
-    return "LeasedFlushController";
+  protected ThroughputController upstream(Configuration conf) {
+    return UpstreamPace.controller(
+        FlushPart.STOCK_CONTROLLER_KEY, NoLimitThroughputController.class, conf);
   }
 }

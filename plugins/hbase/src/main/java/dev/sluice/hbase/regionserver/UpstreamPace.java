@@ -21,14 +21,20 @@ public final class UpstreamPace {
     this.checkBytes = checkBytes;
   }
 
-  /** Makes and starts a controller of the class that a key of the configuration names. */
+  /** Makes a controller of the class that a key of the configuration names, not set up yet. */
+  public static ThroughputController controller(
+      String key, Class<? extends ThroughputController> standard, Configuration conf) {
+    return ReflectionUtils.newInstance(named(key, standard, conf), conf);
+  }
+
+  /** Makes such a controller and starts it. */
   public static UpstreamPace start(
       String key,
       Class<? extends ThroughputController> standard,
       Configuration conf,
       long checkBytes,
       RegionServerServices services) {
-    ThroughputController controller = ReflectionUtils.newInstance(named(key, standard, conf), conf);
+    ThroughputController controller = controller(key, standard, conf);
     controller.setup(services);
     return new UpstreamPace(controller, checkBytes);
   }
