@@ -40,31 +40,17 @@ class FlushOrdersIT {
     client.close();
   }
 
-  private TableName heldTable(String name) throws Exception {
-    TableName table = cluster.create(name);
-    cluster.write(table, 0, ROWS);
-    client.set(KIND, name, "hold");
-    client.start(KIND, name);
-    cluster.await(() -> !client.tasks(KIND, name, "held").isEmpty());
-    return table;
-  }
-
   @Test
   void aHeldFlushLosesNothing() throws Exception {
-    TableName table = heldTable("flushheld");
+    TableName table = cluster.create("flushheld");
+    cluster.write(table, 0, ROWS);
+    client.set(KIND, "flushheld", "hold");
+    client.start(KIND, "flushheld");
+    cluster.await(() -> !client.tasks(KIND, "flushheld", "held").isEmpty());
     long before = cluster.contentHash(table);
     assertEquals(0, cluster.fileCount(table));
     client.clear();
     cluster.await(() -> cluster.fileCount(table) == 1);
-    assertEquals(before, cluster.contentHash(table));
-  }
-
-  @Test
-  void aRegionClosesDuringAHold() throws Exception {
-    TableName table = heldTable("flushclosed");
-    long before = cluster.contentHash(table);
-    cluster.admin().disableTable(table);
-    cluster.admin().enableTable(table);
     assertEquals(before, cluster.contentHash(table));
   }
 

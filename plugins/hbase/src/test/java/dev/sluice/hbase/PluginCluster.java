@@ -8,6 +8,7 @@ import dev.sluice.hbase.latency.TimingSchedulerFactory;
 import dev.sluice.hbase.master.MasterSocketCoprocessor;
 import dev.sluice.hbase.plugin.PluginSocket;
 import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.SocketCoprocessor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -59,6 +60,9 @@ public final class PluginCluster implements AutoCloseable {
 
   /** Of them one is for large compactions, and takes small ones where there are no large ones. */
   public static final int COMPACTION_THREADS = 4;
+
+  /** Instance of the first region server. */
+  private static final String FIRST = "regionserver";
 
   private static final int CHORE_PERIOD_MILLIS = 3_600_000;
   private static final long DEADLINE_MILLIS = 90_000;
@@ -131,7 +135,11 @@ public final class PluginCluster implements AutoCloseable {
   }
 
   public Path socketPath() {
-    return socketDirectory.resolve("hbase").resolve("regionserver.sock");
+    return socketPath(FIRST);
+  }
+
+  private Path socketPath(String instance) {
+    return socketDirectory.resolve("hbase").resolve(instance + ".sock");
   }
 
   public Path masterSocketPath() {
@@ -144,6 +152,33 @@ public final class PluginCluster implements AutoCloseable {
 
   public ProtocolClient client() throws IOException {
     return new ProtocolClient(socketPath());
+  }
+
+  /** Starts one more region server, which serves the socket of an instance. */
+  public HRegionServer startServer(String instance) throws Exception {
+    Configuration conf = utility.getMiniHBaseCluster().getConfiguration();
+    conf.set(RegionServerPlugin.INSTANCE_KEY, instance);
+    try {
+      HRegionServer started = utility.getMiniHBaseCluster().startRegionServer().getRegionServer();
+      started.waitForServerOnline();
+      return started;
+    } finally {
+      conf.set(RegionServerPlugin.INSTANCE_KEY, FIRST);
+    }
+  }
+
+  public ProtocolClient client(String instance) throws IOException {
+    return new ProtocolClient(socketPath(instance));
+  }
+
+  /** The master may prefer the old server as long as the new one has just come. */
+  public void moveTo(HRegionServer server, TableName table) throws Exception {
+    byte[] region = regions(table).get(0).getRegionInfo().getEncodedNameAsBytes();
+    await(
+        () -> {
+          admin().move(region, server.getServerName());
+          return !server.getRegions(table).isEmpty();
+        });
   }
 
   /** The server that serves the socket. */

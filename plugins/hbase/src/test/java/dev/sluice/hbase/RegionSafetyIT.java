@@ -2,11 +2,7 @@ package dev.sluice.hbase;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
 import dev.sluice.hbase.protocol.ProtocolClient;
-import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;
@@ -16,7 +12,6 @@ import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.Store;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
-import org.apache.hadoop.hbase.regionserver.compactions.CompactionProgress;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -149,25 +144,17 @@ class RegionSafetyIT {
     assertEquals(before, cluster.contentHash(table));
   }
 
-  private static boolean isCompacting(HRegionServer server, TableName table) {
-    HRegion region = server.getRegions(table).get(0);
-    CompactionProgress progress = region.getStores().get(0).getCompactionProgress();
-    return progress != null && progress.getTotalCompactingKVs() > 0;
-  }
-
   @Test
   void aRegionMovesAndItsNewServerStopsDuringAHold() throws Exception {
     TableName table = heldTable("moved");
     long before = cluster.contentHash(table);
-    HRegionServer second =
-        cluster.utility().getMiniHBaseCluster().startRegionServer().getRegionServer();
-    try {
-      second.waitForServerOnline();
-      moveTo(second, table);
+    HRegionServer second = cluster.startServer("second");
+    try (ProtocolClient other = cluster.client("second")) {
+      cluster.moveTo(second, table);
       assertEquals(before, cluster.contentHash(table));
-      holdAllOf(second);
+      other.set(KIND, "", "hold");
       cluster.admin().majorCompact(table);
-      cluster.await(() -> isCompacting(second, table));
+      cluster.await(() -> !other.tasks(KIND, "moved", "held").isEmpty());
     } finally {
       second.stop("by the test");
       cluster.await(() -> !second.isAlive());
@@ -176,20 +163,5 @@ class RegionSafetyIT {
     assertEquals(before, cluster.contentHash(table));
     compactAfter(table);
     assertEquals(before, cluster.contentHash(table));
-  }
-
-  /** The master may prefer the old server as long as the new one has just come. */
-  private void moveTo(HRegionServer server, TableName table) throws Exception {
-    byte[] region = firstRegion(table).getEncodedNameAsBytes();
-    cluster.await(
-        () -> {
-          cluster.admin().move(region, server.getServerName());
-          return !server.getRegions(table).isEmpty();
-        });
-  }
-
-  private static void holdAllOf(HRegionServer server) throws Exception {
-    Setting hold = Setting.of(SettingName.HOLD);
-    RegionServerPlugin.of(server).leases().set(KIND, Scope.SERVER, hold, "test", 300, false);
   }
 }
