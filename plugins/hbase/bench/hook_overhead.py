@@ -1,7 +1,8 @@
 """Measures what the hooks cost that are compiled in and not used, against stock, by YCSB in turn.
 
-Region servers: stock; patched, without the plug-in; stock once more: the ratio of one stock to the
-other tells what the measurement resolves, and the patched one is compared with the mean of both.
+Region servers: stock; patched, without the plug-in; patched, with the plug-in and no order; stock
+once more: the ratio of one stock to the other tells what the measurement resolves, and the patched
+ones are compared with the mean of both. The bound is that of the hooks; the plug-in has none.
 All are under load, in turns of a tenth of a second: who else slows the machine for longer slows all
 alike. Region servers are started anew for each round, on the same data, warmed up in turns as well:
 what a Java machine has compiled, and how, stays as long as it runs, and an interval over rounds has
@@ -30,8 +31,9 @@ from sluice_evaluation.bench.turns import TurnTaker, lasting_seconds, memory_fol
 from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure
 
-STOCK, PATCHED, SECOND = "stock", "patched", "stock once more"
-ARMS = {STOCK: "stock", PATCHED: "patched", SECOND: "stock"}
+STOCK, PATCHED, LOADED = "stock", "patched", "patched, with the plug-in"
+SECOND = "stock once more"
+VARIANTS = {STOCK: "stock", PATCHED: "patched", LOADED: "patched", SECOND: "stock"}
 WORKLOADS = ("a", "c")
 BOUND = 0.01
 REGION_SERVER = "regionserver"
@@ -133,6 +135,7 @@ def quantity_figures(
     yield ratio
     if bound and ratio.low is not None:
         yield shown_difference(ratio)
+    yield ratio_figure(f"{what}, {LOADED} over stock", values[LOADED], both)
 
 
 def figures_of(workload: str, arms: dict[str, Series]) -> Iterator[Figure]:
@@ -149,8 +152,8 @@ def measure(version: str, rounds: int, seconds: int, warm_seconds: int) -> Itera
     with contextlib.ExitStack() as stack:
         bundle = stack.enter_context(ycsb_load.unpacked_bundle())
         nodes = {}
-        for arm, variant in ARMS.items():
-            layout = Layout(variant=variant, plugin=False, version=version)
+        for arm, variant in VARIANTS.items():
+            layout = Layout(variant=variant, plugin=arm == LOADED, version=version)
             node = one_node(layout, memory_folder(), pinned(processors()[0]))
             nodes[arm] = stack.enter_context(node)
             ycsb_load.load(bundle, nodes[arm])
