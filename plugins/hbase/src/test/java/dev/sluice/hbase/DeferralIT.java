@@ -126,6 +126,28 @@ class DeferralIT {
     cluster.await(() -> cluster.fileCount(first) == 1 && cluster.fileCount(second) == 1);
   }
 
+  /** Without it the one that has waited longest goes first. */
+  @Test
+  void theHigherPriorityGoesFirst() throws Exception {
+    client.set(KIND, "", "concurrency=1");
+    client.set(KIND, "", "hold");
+    TableName running = dueTable("running");
+    cluster.await(() -> !client.tasks(KIND, "running", "held").isEmpty());
+    TableName low = dueTable("low");
+    cluster.await(() -> isDeferred("low"));
+    TableName high = dueTable("high");
+    cluster.await(() -> isDeferred("high"));
+    client.set(KIND, "high", "priority=1");
+    client.set(KIND, "running", "full");
+    cluster.await(() -> !client.tasks(KIND, "high", "held").isEmpty());
+    assertTrue(isDeferred("low"));
+    assertEquals(3, cluster.fileCount(low));
+    client.set(KIND, "", "full");
+    for (TableName table : List.of(running, low, high)) {
+      cluster.await(() -> cluster.fileCount(table) == 1);
+    }
+  }
+
   @Test
   void aRegionClosesWithADeferredCompaction() throws Exception {
     client.set(KIND, "", "defer_until_debt_bytes=1e12");
