@@ -10,6 +10,7 @@ needs nothing but the standard library.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pwd
@@ -23,14 +24,12 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-import drop_page_cache
 import hbase_configuration
 from hbase_configuration import INSTANCE
 
 STATE = Path("/run/sluice-evaluation-hbase.json")
 LOGS = Path("/var/log/sluice-evaluation/hbase")
 UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
-PAGE_CACHE_UNIT = "sluice-evaluation-page-cache.service"
 START_TIMEOUT_SECONDS = 600.0
 SYSTEMCTL_TIMEOUT_SECONDS = 1500.0
 ANSWER_TIMEOUT_SECONDS = 5.0
@@ -194,17 +193,18 @@ def write_back(store: Store) -> None:
     subprocess.run(["sync", "--file-system", store.directory], check=True)
 
 
-def leave_page_cache(store: Store) -> None:
-    """Have the DataNode's files read from the disk: all of the data would fit into the page cache.
+def drop_pages_of_blocks(directory: Path) -> int:
+    """Drop the clean pages of a DataNode's blocks; how many files there were.
 
-    Once, where the DataNode's part of it is bounded after this; again and again where it is not.
+    A bound on the page cache (`page_cache_bytes`) counts what is read from then on.
     """
-    if "datanode" in store.order["run"]["measure"].get("page_cache_bytes", {}):
-        drop_page_cache.drop(store.directory / "data")
-        return
-    program = Path(__file__).with_name("drop_page_cache.py")
-    run = ["systemd-run", "--quiet", "--collect", f"--unit={PAGE_CACHE_UNIT}", sys.executable]
-    subprocess.run([*run, program, store.directory / "data"], check=True)
+    dropped = 0
+    for path in directory.rglob("blk_*"):
+        # A block may be gone, or have moved, since it was listed.
+        with contextlib.suppress(FileNotFoundError), path.open("rb") as block:
+            os.posix_fadvise(block.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            dropped += 1
+    return dropped
 
 
 def read_state() -> Store:
@@ -237,7 +237,7 @@ def start() -> dict:
     # Of HBase itself: the catalogue, at least.
     start_daemons(store, json.loads((store.copy / REGIONS).read_text()) if from_copy else 1)
     write_back(store)
-    leave_page_cache(store)
+    drop_pages_of_blocks(store.directory / "data")
     return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
 
 
@@ -307,8 +307,6 @@ def stop() -> dict:
     """End HBase and leave its disk free; nothing is written back to what is not used again."""
     if STATE.exists():
         store = read_state()
-        if is_active(PAGE_CACHE_UNIT):
-            systemctl("stop", PAGE_CACHE_UNIT)
         if running := [unit for unit in store.units.values() if is_active(unit)]:
             kill(running)
         # Those that failed and are about to be started again.

@@ -12,18 +12,14 @@ import pytest
 FILES = Path(__file__).parents[4] / "ansible/roles/hbase/files"
 
 
-def module_of(name, monkeypatch):
-    monkeypatch.syspath_prepend(str(FILES))
-    monkeypatch.delitem(sys.modules, "hbase_configuration", raising=False)
-    spec = importlib.util.spec_from_file_location(f"hbase_{name}", FILES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    module = module_of("evaluation_store", monkeypatch)
+    monkeypatch.syspath_prepend(str(FILES))
+    monkeypatch.delitem(sys.modules, "hbase_configuration", raising=False)
+    path = FILES / "evaluation_store.py"
+    spec = importlib.util.spec_from_file_location("hbase_evaluation_store", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
     monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
     monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
@@ -217,7 +213,6 @@ def test_a_stop_ends_all_and_keeps_the_logs(program, started, monkeypatch):
     assert program.stop() == {"logs": str(program.LOGS)}
     killed = next(argv for argv in started if argv[0] == "kill")
     assert len(killed) == 2 + len(program.DAEMONS)
-    assert ("stop", program.PAGE_CACHE_UNIT) in started
     assert started[-1] == ("logs",)
     assert not program.STATE.exists()
 
@@ -238,24 +233,7 @@ def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
         program.main()
 
 
-@pytest.mark.parametrize(
-    ("bounds", "done"), [({}, "again and again"), ({"datanode": 1 << 27}, "once")]
-)
-def test_pages_are_dropped_once_where_they_are_bounded(
-    program, tmp_path, monkeypatch, bounds, done
-):
-    store = program.Store(order(tmp_path, measure={"page_cache_bytes": bounds} if bounds else {}))
-    calls = []
-    monkeypatch.setattr(
-        program.subprocess, "run", lambda argv, check: calls.append("again and again")
-    )
-    monkeypatch.setattr(program.drop_page_cache, "drop", lambda folder: calls.append("once"))
-    program.leave_page_cache(store)
-    assert calls == [done]
-
-
-def test_blocks_are_dropped_and_other_files_left(tmp_path, monkeypatch):
-    dropper = module_of("drop_page_cache", monkeypatch)
+def test_blocks_are_dropped_and_other_files_left(program, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(os, "posix_fadvise", lambda fd, *_: asked.append(os.fstat(fd).st_size))
     blocks = tmp_path / "current" / "finalized"
@@ -264,5 +242,5 @@ def test_blocks_are_dropped_and_other_files_left(tmp_path, monkeypatch):
     (blocks / "blk_1_1.meta").write_bytes(b"12")
     (blocks / "VERSION").write_text("other")
     (blocks / "blk_2").symlink_to(tmp_path / "gone")
-    assert dropper.drop(tmp_path) == 2
+    assert program.drop_pages_of_blocks(tmp_path) == 2
     assert sorted(asked) == [2, 3]
