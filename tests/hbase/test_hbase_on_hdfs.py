@@ -75,6 +75,12 @@ def test_storage_policies(node: OneNode):
     assert "COLD" in node.hdfs("storagepolicies", "-getStoragePolicy", "-path", "/cold")
 
 
+def test_the_balancers_of_hdfs(node: OneNode):
+    """There is nothing to move, with one DataNode and one kind of disk, and they say so."""
+    assert "The cluster is balanced." in node.hdfs("balancer", "-threshold", "5")
+    assert "Mover Successful" in node.hdfs("mover", "-p", "/hbase")
+
+
 def test_the_web_interface_is_whole(node: OneNode):
     status, page = fetch(node.ports["master-web"], "master-status")
     assert status == 200
