@@ -9,14 +9,17 @@ import os
 
 import pytest
 from cluster_under_test import binary
+from conftest import ROUNDS
 from faults import FAULTS, SOME_ROWS
 from hbase_commands import CommandError
 from linked_list import TABLE, DamageError
 from store_view import was_renewed
 
 LIST_ROWS = int(os.environ.get("SLUICE_LIST_ROWS", "200000"))
-# Of the writers beside a fault: there is always something to flush, and time for the rest.
-ROWS_PER_SECOND = 1500
+# Before each fault and after it, so that all of the list is written beside them.
+ROWS_AROUND = max(SOME_ROWS, LIST_ROWS // (2 * ROUNDS * len(FAULTS)))
+# There is always something to flush, and time for the rest.
+ROWS_PER_SECOND = max(1500, ROWS_AROUND // 10)
 
 
 # Tests of the tests below: that they can fail.
@@ -62,14 +65,16 @@ def test_a_renewal_is_found(seconds_left, renewed):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault(crash_round, fault, cluster):
     with cluster.list.writing(SOME_ROWS, ROWS_PER_SECOND) as writing:
-        writing.wait_for_rows(SOME_ROWS)
+        writing.wait_for_rows(ROWS_AROUND)
+        before = writing.acknowledged
         FAULTS[fault](cluster, writing)
-        writing.wait_for_rows(SOME_ROWS)
+        print(f"{writing.acknowledged - before} rows while it lasted")
+        writing.wait_for_rows(ROWS_AROUND)
     cluster.check()
 
 
 def test_the_whole_list(cluster):
-    """What is missing of its length is written at full speed, with all compactions as they come."""
+    """What is missing of its length, by roundings, is written with all compactions as they come."""
     missing = LIST_ROWS - cluster.list.rows
     if missing > 0:
         with cluster.list.writing(missing):
