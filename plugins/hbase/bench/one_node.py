@@ -17,14 +17,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import urllib.parse
-import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import site_files
 from daemons import LOOPBACK, Daemon, free_ports
+from java_beans import ANSWER_TIMEOUT_SECONDS, bean
 from site_files import Layout, site_xml
 from sluice_evaluation.bench.command_line import Store
 from sluice_evaluation.bench.staged import staged_prefix
@@ -33,7 +32,6 @@ from sluice_evaluation.bench.waiting import wait_until
 __all__ = ["STORE", "Layout", "OneNode", "one_node", "staged_prefixes"]
 
 STORE = Store("hbase", "HBase", "2.6.4-hadoop3")
-ANSWER_TIMEOUT_SECONDS = 10
 COMMAND_TIMEOUT_SECONDS = 300
 # Of one that ends instead we know at once: this is for machines that do much else besides.
 START_TIMEOUT_SECONDS = 600
@@ -41,8 +39,6 @@ START_TIMEOUT_SECONDS = 600
 MASTER_IS_UP = "Master has completed initialization"
 REGION_SERVER_IS_UP = "Serving as "
 DATANODE_IS_UP = "successfully registered with NN"
-# A proxy of the environment does not know this machine's loopback interface.
-WITHOUT_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 NAMENODE_BEAN = "Hadoop:service=NameNode,name=FSNamesystemState"
 
 
@@ -58,6 +54,9 @@ def staged_prefixes(layout: Layout) -> dict[str, Path]:
 
 class OneNode:
     """The daemons of a layout in a folder, not started; see one_node for the whole life."""
+
+    # Its clients find localhost as everybody does.
+    client_java_options: Sequence[str] = ()
 
     def __init__(self, layout: Layout, folder: Path, prefixes: Mapping[str, Path] | None = None):
         """Take the programs from staged builds, unless their folders are given by store."""
@@ -97,6 +96,11 @@ class OneNode:
     def socket(self, daemon: str = "regionserver") -> Path:
         """The socket of a region server's plug-in."""
         return self.folder / f"run/hbase/{daemon}.sock"
+
+    def datanodes(self) -> dict[str, str]:
+        """Names of the DataNodes by the addresses that HDFS knows them by."""
+        names = self.layout.datanode_names()
+        return {f"{LOOPBACK}:{self.ports[name]}": name for name in names}
 
     # Configuration
 
@@ -189,6 +193,10 @@ class OneNode:
         """End all processes at once, whatever they do."""
         for daemon in reversed(list(self.daemons.values())):
             daemon.kill()
+
+    def ended(self) -> list[Daemon]:
+        """Daemons that do not run."""
+        return [daemon for daemon in self.daemons.values() if not daemon.running]
 
     # Waiting
 
@@ -295,13 +303,18 @@ class OneNode:
 
     def jmx(self, daemon: str, query: str) -> dict[str, Any]:
         """A bean of a daemon with a web page; LookupError when it has none of that name."""
-        port = self.ports[f"{daemon}-web"]
-        url = f"http://{LOOPBACK}:{port}/jmx?{urllib.parse.urlencode({'qry': query})}"
-        with WITHOUT_PROXY.open(url, timeout=ANSWER_TIMEOUT_SECONDS) as answer:
-            beans = json.load(answer)["beans"]
-        if not beans:
-            raise LookupError(f"{daemon} has no bean {query}")
-        return beans[0]
+        return bean(daemon, f"{LOOPBACK}:{self.ports[f'{daemon}-web']}", query)
+
+    def lines_with(self, words: Iterable[str]) -> list[str]:
+        """Lines of all logs that have one of some words."""
+        texts = [log.read_text(errors="replace") for log in sorted(self.folder.glob("log/*"))]
+        wanted = tuple(words)
+        return [
+            line
+            for text in texts
+            for line in text.splitlines()
+            if any(word in line for word in wanted)
+        ]
 
     def log_ends(self, lines: int = 40) -> str:
         """The last lines of every daemon's log."""
