@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
-from control_plane import ControlPlane
+from cluster_protocols import AnyCluster, AnyControlPlane
 from hbase_commands import CommandError, HBaseCommands
-from linked_list import TABLE, DamageError, LinkedList
-from one_node import Layout, OneNode
+from linked_list import FAMILY, TABLE, DamageError, LinkedList
+from one_node import Layout
 from sluice_evaluation.bench.waiting import wait_until
-from store_view import LEASE_SECONDS, WAIT_SECONDS, StoreView
+from store_view import LEASE_SECONDS, WAIT_SECONDS, StoreView, region_of
 
 LAYOUT = Layout(
     region_servers=2,
@@ -19,8 +20,6 @@ LAYOUT = Layout(
     # without it is in the way of a new copy there (docs/hdfs.md).
     datanodes=3,
     site={
-        # The writes beside a hold bring no store near it: leases end for the fault alone.
-        "hbase.hstore.blockingStoreFiles": "100",
         # Regions that were split or merged can be so again in the next round.
         "hbase.catalogjanitor.interval": "5000",
         "hbase.hfile.compaction.discharger.interval": "5000",
@@ -36,42 +35,49 @@ LAYOUT = Layout(
     },
 )
 BLOCK = re.compile(r"blk_\d+")
+REPLICA = re.compile(r"DatanodeInfoWithStorage\[([^],]+),")
 LOGGED_CHARACTERS = 300
 FILES_BEAN = "Hadoop:service=NameNode,name=FSNamesystemState"
+STATE_BEAN = "Hadoop:service=NameNode,name=NameNodeStatus"
+SAFE_MODE_BEAN = "Hadoop:service=NameNode,name=NameNodeInfo"
+# A slowed compaction of the least region goes on for longer than a command of HDFS takes.
+SLOW_BYTES_PER_SECOND = 10_000
 
 
 class ClusterUnderTest:
     """Everything that a fault needs; orders and questions go to the store's own plug-ins."""
 
-    def __init__(self, node: OneNode, commands: HBaseCommands, control_program: Callable[[], Path]):
+    def __init__(
+        self,
+        node: AnyCluster,
+        commands: HBaseCommands,
+        control_plane: Callable[[], AnyControlPlane],
+    ):
         self.node = node
         self.commands = commands
         self.list = LinkedList(node)
         self.store = StoreView(node)
-        self._control_program = control_program
-        self._control_planes = 0
+        self.control_plane = control_plane
+        self._balancer_before = "on"
 
     def prepare(self) -> None:
-        """Make the table. Regions stay where faults put them."""
-        self.commands.run("balancer", "off")
+        """Make the table, anew if it is there. Regions stay where faults put them."""
+        self.mend()
+        self.end_own_orders()
+        self._balancer_before = self.commands.run("balancer", "off").strip()
+        self.list.drop(self.commands)
         self.list.create(self.commands)
 
-    def control_plane(self) -> ControlPlane:
-        """A new agent and controller, not started."""
-        self._control_planes += 1
-        folder = self.node.folder / f"control{self._control_planes}"
-        return ControlPlane(self._control_program(), folder, self.node.folder / "run")
+    def leave(self) -> None:
+        """Leave it as it was found; not after damage, which somebody will want to look at."""
+        self.list.drop(self.commands)
+        self.commands.run("balancer", self._balancer_before)
 
     # States
 
     def server_with_files(self) -> str:
         """A region server that has something of the table to compact."""
-        wait_until(
-            self.store.hosting,
-            "a region server with regions of the table",
-            timeout_seconds=WAIT_SECONDS,
-        )
-        server = self.store.hosting()[0]
+        server = self.store.wait_for_host()
         self.store.flush(server)
         return server
 
@@ -92,12 +98,60 @@ class ClusterUnderTest:
     def throttle(self) -> tuple[str, dict]:
         """Slow a compaction down; returns its server and its task once it has had to wait."""
         server = self.server_with_files()
-        self.store.set(server, "rate_bytes_per_second", 100_000)
+        self.store.set(server, "rate_bytes_per_second", SLOW_BYTES_PER_SECOND)
         self.store.start_when_possible(server)
         task = self.store.wait_for_task(
             server, "running", lambda task: task["throttled_seconds"] > 0
         )
         return server, task
+
+    def datanode_read_by(self, task: dict) -> str:
+        """The DataNode that has most of the blocks that a compaction reads, by fsck."""
+        store = f"/hbase/data/default/{TABLE}/{region_of(task)}/{FAMILY}"
+        report = self.node.hdfs("fsck", store, "-files", "-blocks", "-locations", check=False)
+        names = self.node.datanodes()
+        places = REPLICA.findall(report)
+        found = Counter(names[place] for place in places if place in names)
+        assert found, f"of {sorted(names)} none is a place of {store}:\n{report}"
+        return found.most_common(1)[0][0]
+
+    def namenode_states(self) -> dict[str, str]:
+        """How each NameNode is: active, standby, starting, or down when it does not answer."""
+        names = [name for name in self.node.daemons if name.startswith("namenode")]
+        return {name: self._namenode_state(name) for name in names}
+
+    def _namenode_state(self, name: str) -> str:
+        with contextlib.suppress(OSError, LookupError, ValueError):
+            state = self.node.jmx(name, STATE_BEAN)["State"]
+            # It could take over, and would then keep clients waiting until it knows its blocks.
+            starts = state == "standby" and self.node.jmx(name, SAFE_MODE_BEAN)["Safemode"]
+            return "starting" if starts else state
+        return "down"
+
+    def active_namenode(self) -> str:
+        """The NameNode that serves, as soon as one does."""
+        found: list[str] = []
+
+        def there() -> bool:
+            states = self.namenode_states()
+            found[:] = [name for name, state in states.items() if state == "active"]
+            return bool(found)
+
+        wait_until(there, "an active NameNode", 0.5, timeout_seconds=WAIT_SECONDS)
+        return found[0]
+
+    def wait_for_standby(self) -> None:
+        """Wait until there is a NameNode that can take over from the active one."""
+        wait_until(
+            lambda: sorted(self.namenode_states().values()) == ["active", "standby"],
+            "an active NameNode and one that stands by",
+            interval_seconds=0.5,
+            timeout_seconds=WAIT_SECONDS,
+        )
+
+    def live_servers(self) -> list[str]:
+        """Region servers by the names that tell when each was started."""
+        return sorted(row["server"] for row in self.commands.json("status")["live_servers"])
 
     def regions(self) -> list[dict]:
         """Regions of the table in the order of their keys."""
@@ -128,7 +182,10 @@ class ClusterUnderTest:
     # Mending
 
     def mend(self) -> None:
-        """Start whatever has ended, as the units do (Restart=on-failure), until all serves."""
+        """Start whatever has ended until all serves.
+
+        Units (Restart=on-failure) do that by themselves, but for what a fault has taken away.
+        """
         wait_until(
             self._started_and_serves,
             "a cluster that serves again",
@@ -137,7 +194,7 @@ class ClusterUnderTest:
         )
 
     def _started_and_serves(self) -> bool:
-        ended = [daemon for daemon in self.node.daemons.values() if not daemon.running]
+        ended = self.node.ended()
         for daemon in ended:
             daemon.start()
         return not ended and all(map(self.store.answers, self.store.servers)) and self._serves()
@@ -201,7 +258,7 @@ class ClusterUnderTest:
             raise DamageError(f"fsck says:\n{report}")
 
     def _all_replicas(self) -> bool:
-        bean = self.node.jmx("namenode", FILES_BEAN)
+        bean = self.node.jmx(self.active_namenode(), FILES_BEAN)
         return not (bean["UnderReplicatedBlocks"] or bean["PendingReconstructionBlocks"])
 
     def _missing_replicas(self) -> str:
@@ -209,14 +266,8 @@ class ClusterUnderTest:
         words = ("fsck", "/", "-files", "-blocks", "-replicaDetails")
         lines = self.node.hdfs(*words, check=False).splitlines()
         told = [line for line in lines if "Under replicated" in line or "Live_repl=1" in line]
-        for block in sorted(set(BLOCK.findall("\n".join(told)))):
-            told += [
-                line[:LOGGED_CHARACTERS]
-                for log in sorted(self.node.folder.glob("log/*"))
-                for line in log.read_text(errors="replace").splitlines()
-                if block in line
-            ]
-        return "\n".join(told)
+        logged = self.node.lines_with(sorted(set(BLOCK.findall("\n".join(told)))))
+        return "\n".join([*told, *(line[:LOGGED_CHARACTERS] for line in logged)])
 
     def check(self) -> None:
         """All of that, once the list is closed; an error says what is wrong."""

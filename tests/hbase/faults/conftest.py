@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import control_plane
 import pytest
 from cluster_under_test import LAYOUT, ClusterUnderTest
+from deployed_cluster import Description, deployed_cluster
+from deployed_control_plane import DeployedControlPlane
 from hbase_commands import HBaseCommands
 from linked_list import class_path
 from one_node import one_node
+from what_is_run import DEPLOYED, ROUNDS
 
-ROUNDS = int(os.environ.get("SLUICE_CRASH_ROUNDS", "1"))
 # More than one region can hold up: a compaction looks at its orders every 64 KiB.
 FIRST_ROWS = 40_000
 LOG_LINES = 100
@@ -42,13 +44,29 @@ def control_program(tmp_path_factory) -> Callable[[], Path]:
 
 
 @pytest.fixture(scope="session")
-def cluster(control_program) -> Iterator[ClusterUnderTest]:
-    """Two region servers with the plug-in over three DataNodes, and the first rows."""
+def cluster(control_program, request) -> Iterator[ClusterUnderTest]:
+    """Region servers with the plug-in over three DataNodes, and the first rows."""
     class_path()
-    with one_node(LAYOUT) as node, HBaseCommands(node) as commands:
-        made = ClusterUnderTest(node, commands, control_program)
+    with found(DEPLOYED) if DEPLOYED else started(control_program) as made:
         made.prepare()
         with made.list.writing(FIRST_ROWS):
             pass
         made.compact_all()
         yield made
+        if DEPLOYED and not request.session.testsfailed:
+            made.leave()
+
+
+@contextlib.contextmanager
+def started(control_program: Callable[[], Path]) -> Iterator[ClusterUnderTest]:
+    """Of processes of this machine, which end with it."""
+    with one_node(LAYOUT) as node, HBaseCommands(node) as commands:
+        planes = control_plane.control_planes(control_program, node)
+        yield ClusterUnderTest(node, commands, planes)
+
+
+@contextlib.contextmanager
+def found(description: Description) -> Iterator[ClusterUnderTest]:
+    """On the nodes that a playbook has described."""
+    with deployed_cluster(description) as node, HBaseCommands(node) as commands:
+        yield ClusterUnderTest(node, commands, lambda: DeployedControlPlane(node))

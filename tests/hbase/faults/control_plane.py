@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from daemons import LOOPBACK, Daemon, free_ports
+from one_node import OneNode
 
 TOP = Path(__file__).resolve().parents[3]
 CLUSTER, NODE, CONTROLLER = "faults", "n1", "c1"
-POLICY_OWNER = "policy/steady"
+POLICY = {
+    "name": "steady",
+    "type": "script",
+    "targets": {"store": "hbase", "kind": "compaction"},
+    "parameters": {
+        "source": "def decide(view):\n    return {'setting': 'hold', 'reason': 'test'}\n"
+    },
+}
+POLICY_OWNER = f"policy/{POLICY['name']}"
 
 CERTIFICATE = """
 [req]
@@ -47,14 +59,7 @@ tls:
   key_file: {folder}/controller.key
   ca_file: {folder}/ca.crt
 agents: [{{node: {node}, address: "{agent}"}}]
-policies:
-- name: steady
-  type: script
-  targets: {{store: hbase, kind: compaction}}
-  parameters:
-    source: |
-      def decide(view):
-          return {{'setting': 'hold', 'reason': 'test'}}
+policies: [{policy}]
 """
 
 
@@ -65,6 +70,13 @@ def build(folder: Path) -> Path:
     done = subprocess.run(command, cwd=TOP / "control", capture_output=True, text=True)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
     return program
+
+
+def control_planes(program: Callable[[], Path], node: OneNode) -> Callable[[], ControlPlane]:
+    """Gives a new agent and a new controller each time, not started."""
+    numbers = itertools.count(1)
+    folders = (node.folder / f"control{number}" for number in numbers)
+    return lambda: ControlPlane(program(), next(folders), node.folder / "run")
 
 
 class ControlPlane:
@@ -78,7 +90,7 @@ class ControlPlane:
         ports = zip(names, free_ports(len(names)), strict=True)
         values = {name: f"{LOOPBACK}:{port}" for name, port in ports}
         values |= {"cluster": CLUSTER, "node": NODE, "controller": CONTROLLER}
-        values |= {"folder": str(folder), "sockets": str(sockets)}
+        values |= {"folder": str(folder), "sockets": str(sockets), "policy": json.dumps(POLICY)}
         self.agent = self._daemon(program, "agent", AGENT.format(**values))
         configuration = CONTROLLER_CONFIGURATION.format(**values)
         self.controller = self._daemon(program, "controller", configuration)
@@ -87,14 +99,22 @@ class ControlPlane:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.agent.kill()
-        self.controller.kill()
+        self.kill()
 
     def start(self) -> None:
         """Start what does not run."""
         for daemon in (self.agent, self.controller):
             if not daemon.running:
                 daemon.start()
+
+    def kill(self) -> None:
+        """End both at once."""
+        self.agent.kill()
+        self.controller.kill()
+
+    def agent_of(self, _: str) -> Daemon:
+        """The agent that gives a region server its orders: there is one for all."""
+        return self.agent
 
     def _daemon(self, program: Path, name: str, configuration: str) -> Daemon:
         file = self._folder / f"{name}.yaml"

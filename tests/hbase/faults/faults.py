@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cluster_protocols import AnyControlPlane, AnyDaemon
 from cluster_under_test import ClusterUnderTest
-from control_plane import POLICY_OWNER, ControlPlane
-from daemons import Daemon
+from control_plane import POLICY_OWNER
 from linked_list import Writing
-from sluice_evaluation.bench.waiting import wait_until
-from store_view import WAIT_SECONDS
+from store_view import WAIT_SECONDS, region_of
 
 Fault = Callable[[ClusterUnderTest, Writing], None]
 Hold = Callable[[], tuple[str, dict]]
@@ -51,15 +50,10 @@ def stopped_while_holding(cluster: ClusterUnderTest, _: Writing) -> None:
     assert not cluster.store.leases(server)
 
 
-def _region_of(task: dict) -> str:
-    """The encoded name of its region: the first part of the store's name of a compaction."""
-    return task["id"].split("#")[0]
-
-
 def _change_region(cluster: ClusterUnderTest, words: Callable[[str], list[str]]) -> None:
     """Have a region with a held compaction close, while the lease is in force."""
     server, task = cluster.hold()
-    cluster.order_of_regions(*words(_region_of(task)))
+    cluster.order_of_regions(*words(region_of(task)))
     cluster.store.wait_for_end(server, task)
     assert cluster.store.leases(server), "the lease has ended, so it may have waited for that"
 
@@ -104,19 +98,18 @@ def region_moved(cluster: ClusterUnderTest, _: Writing) -> None:
 
 
 def _kill_part_of_control_plane(
-    cluster: ClusterUnderTest, part: Callable[[ControlPlane], Daemon]
+    cluster: ClusterUnderTest, part: Callable[[AnyControlPlane, str], AnyDaemon]
 ) -> None:
     with cluster.control_plane() as plane:
         plane.start()
         server, task = _held_by_policy(cluster)
-        part(plane).kill()
+        part(plane, server).kill()
         cluster.store.wait_for_expiry(server, POLICY_OWNER)
         cluster.store.wait_for_end(server, task)
         # Whoever comes back takes up its work without a step of anybody's.
         plane.start()
         server, task = _held_by_policy(cluster)
-        plane.agent.kill()
-        plane.controller.kill()
+        plane.kill()
         for each in cluster.store.servers:
             cluster.store.wait_for_expiry(each, POLICY_OWNER)
         cluster.store.wait_for_end(server, task)
@@ -124,27 +117,25 @@ def _kill_part_of_control_plane(
 
 def _held_by_policy(cluster: ClusterUnderTest) -> tuple[str, dict]:
     server = cluster.server_with_files()
-    wait_until(
-        lambda: cluster.store.leases(server, POLICY_OWNER),
-        f"a lease of {POLICY_OWNER} on {server}",
-        timeout_seconds=WAIT_SECONDS,
-    )
+    cluster.store.wait_for_lease(server, POLICY_OWNER)
     cluster.store.start_when_possible(server)
     return server, cluster.store.wait_for_task(server, "held")
 
 
 def agent_killed(cluster: ClusterUnderTest, _: Writing) -> None:
-    _kill_part_of_control_plane(cluster, lambda plane: plane.agent)
+    _kill_part_of_control_plane(cluster, lambda plane, server: plane.agent_of(server))
 
 
 def controller_killed(cluster: ClusterUnderTest, _: Writing) -> None:
-    _kill_part_of_control_plane(cluster, lambda plane: plane.controller)
+    _kill_part_of_control_plane(cluster, lambda plane, _: plane.controller)
 
 
 def datanode_killed(cluster: ClusterUnderTest, writing: Writing) -> None:
     server, task = cluster.throttle()
-    datanode = cluster.node.daemons["datanode2"]
+    datanode = cluster.node.daemons[cluster.datanode_read_by(task)]
     datanode.kill()
+    ids = {each["id"] for each in cluster.store.tasks(server)}
+    assert task["id"] in ids, "the compaction was over before the DataNode was"
     cluster.store.clear(server)
     writing.wait_for_rows(SOME_ROWS)
     cluster.store.wait_for_end(server, task)
@@ -154,7 +145,7 @@ def datanode_killed(cluster: ClusterUnderTest, writing: Writing) -> None:
 
 def namenode_killed(cluster: ClusterUnderTest, _: Writing) -> None:
     server, _ = cluster.throttle()
-    namenode = cluster.node.daemons["namenode"]
+    namenode = cluster.node.daemons[cluster.active_namenode()]
     namenode.kill()
     # Its compaction goes on to its end, which needs the NameNode.
     cluster.store.clear(server)
@@ -162,20 +153,40 @@ def namenode_killed(cluster: ClusterUnderTest, _: Writing) -> None:
     cluster.mend()
 
 
-FAULTS: dict[str, Fault] = {
-    fault.__name__.replace("_", " "): fault
-    for fault in (
-        killed_while_holding,
-        killed_while_deferring,
-        killed_while_throttled,
-        stopped_while_holding,
-        region_closed,
-        region_split,
-        regions_merged,
-        region_moved,
-        agent_killed,
-        controller_killed,
-        datanode_killed,
-        namenode_killed,
-    )
-}
+def active_namenode_killed(cluster: ClusterUnderTest, writing: Writing) -> None:
+    """The one that stands by takes over: the other is started when all has gone on without it."""
+    cluster.wait_for_standby()
+    servers = cluster.live_servers()
+    server, task = cluster.throttle()
+    killed = cluster.active_namenode()
+    cluster.node.daemons[killed].kill()
+    cluster.store.clear(server)
+    # Waits for it.
+    assert cluster.active_namenode() != killed
+    writing.wait_for_rows(SOME_ROWS)
+    cluster.store.wait_for_end(server, task)
+    cluster.node.daemons[killed].start()
+    cluster.wait_for_standby()
+    cluster.mend()
+    assert cluster.live_servers() == servers, "a region server has ended"
+
+
+_ALWAYS = (
+    killed_while_holding,
+    killed_while_deferring,
+    killed_while_throttled,
+    stopped_while_holding,
+    region_closed,
+    region_split,
+    regions_merged,
+    region_moved,
+    agent_killed,
+    controller_killed,
+    datanode_killed,
+)
+
+
+def faults_of(namenodes: int) -> dict[str, Fault]:
+    """The faults of a cluster with so many NameNodes, by their names in the documentation."""
+    last = active_namenode_killed if namenodes > 1 else namenode_killed
+    return {fault.__name__.replace("_", " "): fault for fault in (*_ALWAYS, last)}

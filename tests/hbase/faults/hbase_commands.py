@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from one_node import OneNode
+from cluster_protocols import AnyCluster
 
 PROGRAM = Path(__file__).with_name("HBaseCommands.java")
 # What HBase's client reaches for by reflection, as its own launcher opens it.
@@ -31,7 +31,7 @@ class CommandError(Exception):
 class HBaseCommands:
     """The process; started when it is first needed, and ended with its context."""
 
-    def __init__(self, node: OneNode):
+    def __init__(self, node: AnyCluster):
         self._node = node
         self._process: subprocess.Popen | None = None
 
@@ -66,7 +66,8 @@ class HBaseCommands:
     def _started(self) -> subprocess.Popen:
         if not self._process:
             path = self._node.hbase("classpath").strip()
-            words = ["java", *OPENED, *OPTIONS, "-cp", path, str(PROGRAM)]
+            options = [*OPENED, *OPTIONS, *self._node.client_java_options]
+            words = ["java", *options, "-cp", path, str(PROGRAM)]
             log = (self._node.folder / "log/commands.log").open("w")
             with log:
                 self._process = subprocess.Popen(

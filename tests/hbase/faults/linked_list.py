@@ -12,8 +12,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from cluster_protocols import AnyCluster
 from hbase_commands import HBaseCommands
-from one_node import OneNode
 from sluice_evaluation.bench.waiting import wait_until
 
 TABLE = "linked"
@@ -22,11 +22,14 @@ SCOPE = f"{TABLE}/{FAMILY}"
 CHAINS = 4
 # Keys are spread evenly: four regions alike.
 SPLITS = r"\x40,\x80,\xC0"
-# Small, so that there are files, and compactions, all the time. Regions split only when told.
 TABLE_ATTRIBUTES = ",".join(
     (
+        # Small, so that there are files, and compactions, all the time.
         "MEMSTORE_FLUSHSIZE=2097152",
+        # Regions split only when told.
         "SPLIT_POLICY=org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy",
+        # The writes beside a hold bring no store near it: leases end for the fault alone.
+        "conf.hbase.hstore.blockingStoreFiles=100",
     )
 )
 WAIT_SECONDS = 600
@@ -99,11 +102,17 @@ class Writing:
 class LinkedList:
     """The list of one cluster, and the ledger of what was acknowledged."""
 
-    def __init__(self, node: OneNode):
+    def __init__(self, node: AnyCluster):
         self._node = node
         self.ledger = node.folder / "ledger"
         self._lines: list[str] = []
         self._started_chains = 0
+
+    @staticmethod
+    def drop(commands: HBaseCommands) -> None:
+        """Remove the table, if it is there."""
+        if TABLE in commands.run("tables").split():
+            commands.run("drop", "--disable", TABLE)
 
     @staticmethod
     def create(commands: HBaseCommands) -> None:
@@ -145,5 +154,6 @@ class LinkedList:
 
     def _command(self, name: str) -> list[str]:
         site = self._node.configuration / "hbase-site.xml"
-        command = [*JAVA, "-cp", class_path(), MAIN, name]
+        java = [*JAVA, *self._node.client_java_options]
+        command = [*java, "-cp", class_path(), MAIN, name]
         return [*command, "--site", str(site), "--table", TABLE]

@@ -7,16 +7,18 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from cluster_protocols import AnyCluster
 from linked_list import SCOPE
-from one_node import OneNode
 from plugin_socket import PluginSocket, RpcError, tasks_in
 from sluice_evaluation.bench.waiting import wait_until
 
 KIND = "compaction"
 OWNER = "fault-test"
 # Longer than any fault takes, on a machine that does much else besides: what ends a lease before is
-# the fault, or the test.
+# the fault, or the test. A plug-in that does not allow it gives as much as it allows.
 LEASE_SECONDS = 3600
+# Each look is a connection, and on a deployed cluster one over the network.
+LOOK_INTERVAL_SECONDS = 0.1
 WAIT_SECONDS = 600
 REFUSED = -32003
 # Controller to agent and agent to store, and of each the one that was given up on before.
@@ -24,9 +26,9 @@ ORDERS_ON_THEIR_WAY = 4
 
 
 class StoreView:
-    """The region servers of a node, by the names of their daemons."""
+    """The region servers of a cluster, by the names of their daemons."""
 
-    def __init__(self, node: OneNode):
+    def __init__(self, node: AnyCluster):
         self._node = node
         self.servers = [name for name in node.daemons if name.startswith("regionserver")]
 
@@ -70,7 +72,8 @@ class StoreView:
     def set(self, server: str, name: str, value: float | None = None) -> None:
         """Order something of the table's compactions."""
         with self.plugin(server) as plugin:
-            plugin.set(KIND, SCOPE, name, value, owner=OWNER, seconds=LEASE_SECONDS)
+            seconds = min(LEASE_SECONDS, plugin.describe()["max_time_to_live_seconds"])
+            plugin.set(KIND, SCOPE, name, value, owner=OWNER, seconds=seconds)
 
     def flush(self, server: str) -> bool:
         """Order that what is in memory of the table is written; False when there is nothing.
@@ -87,7 +90,7 @@ class StoreView:
     def start_when_possible(self, server: str) -> None:
         """The same, as soon as there is a file that is not being compacted."""
         what = f"something to compact on {server}"
-        wait_until(lambda: self.start(server), what, 0.1, timeout_seconds=WAIT_SECONDS)
+        self._wait_until(lambda: self.start(server), what)
 
     def _taken(self, server: str, kind: str) -> bool:
         try:
@@ -114,15 +117,14 @@ class StoreView:
             found[:] = [task for task in self.tasks(server, state) if holds(task)]
             return bool(found)
 
-        wait_until(there, f"a compaction that is {state}", timeout_seconds=WAIT_SECONDS)
+        self._wait_until(there, f"a compaction that is {state}")
         return found[0]
 
     def wait_for_end(self, server: str, task: dict[str, Any]) -> None:
         """Wait until a compaction is over."""
-        wait_until(
+        self._wait_until(
             lambda: task["id"] not in {each["id"] for each in self.tasks(server)},
             f"the end of {task['id']}",
-            timeout_seconds=WAIT_SECONDS,
         )
 
     def wait_for_expiry(self, server: str, owner: str) -> None:
@@ -137,7 +139,26 @@ class StoreView:
             assert not was_renewed(left), f"{owner} has renewed: {left[-2]} s, then {left[-1]} s"
             return False
 
-        wait_until(gone, f"the end of the leases of {owner}", timeout_seconds=WAIT_SECONDS)
+        self._wait_until(gone, f"the end of the leases of {owner}")
+
+    def wait_for_lease(self, server: str, owner: str) -> None:
+        """Wait until an owner has one."""
+        what = f"a lease of {owner} on {server}"
+        self._wait_until(lambda: self.leases(server, owner), what)
+
+    def wait_for_host(self) -> str:
+        """Wait until a region server has regions of the table; returns it."""
+        self._wait_until(self.hosting, "a region server with regions of the table")
+        return self.hosting()[0]
+
+    @staticmethod
+    def _wait_until(condition: Callable[[], object], what: str) -> None:
+        wait_until(condition, what, LOOK_INTERVAL_SECONDS, timeout_seconds=WAIT_SECONDS)
+
+
+def region_of(task: dict[str, Any]) -> str:
+    """The encoded name of a compaction's region: the first part of the name of the compaction."""
+    return task["id"].split("#")[0]
 
 
 def was_renewed(seconds_left: list[float]) -> bool:

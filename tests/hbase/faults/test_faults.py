@@ -2,25 +2,18 @@
 
 Meanwhile the linked list is written. Afterwards every row that was acknowledged is there as it was
 written, and no other; HDFS has every block; no lease is left and every compaction goes on.
-SLUICE_CRASH_ROUNDS says how often (default 1), SLUICE_LIST_ROWS how long the list is in the end.
+SLUICE_CRASH_ROUNDS says how often (default 1), SLUICE_LIST_ROWS how long the list is in the end,
+SLUICE_DEPLOYED_CLUSTER which file describes a cluster that is there already: without it there is
+one of processes that are started here.
 """
-
-import os
 
 import pytest
 from cluster_under_test import binary
-from conftest import ROUNDS
-from faults import FAULTS, SOME_ROWS
+from faults import SOME_ROWS
 from hbase_commands import CommandError
 from linked_list import TABLE, DamageError
 from store_view import was_renewed
-
-LIST_ROWS = int(os.environ.get("SLUICE_LIST_ROWS", "200000"))
-# Before each fault and after it, so that all of the list is written beside them.
-ROWS_AROUND = max(SOME_ROWS, LIST_ROWS // (2 * ROUNDS * len(FAULTS)))
-# There is always something to flush, and time for the rest.
-ROWS_PER_SECOND = max(1500, ROWS_AROUND // 10)
-
+from what_is_run import FAULTS, LIST_ROWS, ROWS_AROUND, ROWS_PER_SECOND
 
 # Tests of the tests below: that they can fail.
 
