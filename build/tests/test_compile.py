@@ -131,6 +131,16 @@ def test_a_changed_plug_in_replaces_its_files_alone(recipe: Project) -> None:
     assert files == ["renamed.txt"]
 
 
+def test_a_plug_in_may_bring_another_link_of_the_same_name(recipe: Project) -> None:
+    """As a library with the plug-in in it, which takes the place of the store's."""
+    folder = recipe.root / "build" / "stores" / "toy"
+    (folder / "compile.sh").write_text(COMPILE + 'ln -s toy "$DESTDIR$PREFIX/bin/link"\n')
+    link = 'mkdir "$DESTDIR$PREFIX/bin"\nln -s other "$DESTDIR$PREFIX/bin/link"\n'
+    (folder / "plugin.sh").write_text(PLUGIN + link)
+    assert recipe.run("compile", "toy") == 0
+    assert (recipe.release().staged_prefix / "bin" / "link").readlink() == Path("other")
+
+
 def test_a_changed_recipe_starts_from_nothing(recipe: Project) -> None:
     recipe.run("compile", "toy")
     left = recipe.release().build / "objects" / "left"

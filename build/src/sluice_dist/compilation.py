@@ -119,7 +119,9 @@ class Compilation:
         new = _empty_folder(_beside(release.plugin_stage))
         script = self.recipe.folder / self.recipe.plugin_script
         self._run(script, "plugin", {"DESTDIR": str(new), "PLUGIN_SRC": str(copy)})
+        # What the last one brought, and links in the way of what this one brings.
         _remove_files(release.stage, release.plugin_stage)
+        _remove_files(release.stage, new)
         _replace(release.plugin_stage, new)
         shutil.copytree(release.plugin_stage, release.stage, symlinks=True, dirs_exist_ok=True)
         self._write_stamp("plugin", inputs)
