@@ -15,8 +15,9 @@ class MonotonicClock {
   virtual TimePoint Now() const { return std::chrono::steady_clock::now(); }
 
   static const MonotonicClock* Default() {
-    static const MonotonicClock clock;
-    return &clock;
+    // Never destroyed: threads are still there when the program exits.
+    static const auto* const clock = new MonotonicClock();
+    return clock;
   }
 };
 

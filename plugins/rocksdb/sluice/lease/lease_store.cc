@@ -33,13 +33,19 @@ LeaseStore::Given LeaseStore::Set(Lease lease, double time_to_live_seconds,
     const auto held = leases_.find(PlaceOf(lease));
     const bool in_force = held != leases_.end() && held->second.ends_at > now;
     if (in_force && held->second.owner != lease.owner && !replace) {
-      return Given{held->second, true, std::nullopt};
+      given.lease = held->second;
+      given.refused = true;
+      return given;
+    }
+    // Those that have ended are forgotten soon.
+    if (held == leases_.end() && leases_.size() >= kMaxLeases) {
+      given.is_full = true;
+      return given;
     }
     if (in_force) given.before = held->second;
     lease.ends_at = now + FromSeconds(time_to_live_seconds);
     leases_.insert_or_assign(PlaceOf(lease), lease);
     given.lease = std::move(lease);
-    count_ = leases_.size();
   }
   CountAndNotify();
   return given;
@@ -109,6 +115,16 @@ size_t LeaseStore::End(const std::function<bool(const Lease&)>& matches) {
 void LeaseStore::CountAndNotify() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    std::array<std::array<size_t, kAspects>, 2> counts{};
+    for (const auto& [place, lease] : leases_) {
+      const auto& [kind, aspect, scope] = place;
+      ++counts[static_cast<size_t>(kind)][static_cast<size_t>(aspect)];
+    }
+    for (size_t kind = 0; kind < counts.size(); ++kind) {
+      for (size_t aspect = 0; aspect < kAspects; ++aspect) {
+        counts_[kind][aspect] = counts[kind][aspect];
+      }
+    }
     count_ = leases_.size();
   }
   for (const auto& changed : listeners_) changed();
@@ -116,7 +132,7 @@ void LeaseStore::CountAndNotify() {
 
 std::optional<Lease> LeaseStore::Find(
     Kind kind, Aspect aspect, const std::vector<std::string>& scopes) const {
-  if (IsEmpty()) return std::nullopt;
+  if (!MayHave(kind, aspect)) return std::nullopt;
   std::lock_guard<std::mutex> lock(mutex_);
   const TimePoint now = clock_->Now();
   for (const std::string& scope : scopes) {

@@ -1,6 +1,7 @@
 // Leases: every order ends by itself.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -34,16 +35,21 @@ struct Lease {
 // threads.
 class LeaseStore {
  public:
+  // A snapshot, which has all of them, is one line of at most 1 MiB.
+  static constexpr size_t kMaxLeases = 500;
+
   explicit LeaseStore(const MonotonicClock* clock) : clock_(clock) {}
 
   // Calls back after every change: an order, a lease that was cleared or has
   // ended. Listeners are added before the first order.
   void AddListener(std::function<void()> changed);
 
-  // Gives, renews or replaces a lease, or returns that of another owner.
+  // Gives, renews or replaces a lease, or returns that of another owner. A new
+  // one is refused where there are too many.
   struct Given {
     Lease lease;
     bool refused = false;
+    bool is_full = false;
     // What the lease has taken the place of, for Revert.
     std::optional<Lease> before;
   };
@@ -76,14 +82,21 @@ class LeaseStore {
   std::vector<Lease> All() const;
   double SecondsLeft(const Lease& lease) const;
 
-  // Whether there may be one; takes no lock.
+  // Whether there may be one, at all or of an aspect; takes no lock.
   bool IsEmpty() const { return count_.load(std::memory_order_relaxed) == 0; }
+  bool MayHave(Kind kind, Aspect aspect) const {
+    return CountOf(kind, aspect).load(std::memory_order_relaxed) > 0;
+  }
 
  private:
   using Place = std::tuple<Kind, Aspect, std::string>;
+  using Counts = std::array<std::array<std::atomic<size_t>, kAspects>, 2>;
 
   size_t End(const std::function<bool(const Lease&)>& matches);
   void CountAndNotify();
+  const std::atomic<size_t>& CountOf(Kind kind, Aspect aspect) const {
+    return counts_[static_cast<size_t>(kind)][static_cast<size_t>(aspect)];
+  }
   static Place PlaceOf(const Lease& lease);
 
   const MonotonicClock* const clock_;
@@ -91,6 +104,7 @@ class LeaseStore {
   mutable std::mutex mutex_;
   std::map<Place, Lease> leases_;
   std::atomic<size_t> count_{0};
+  Counts counts_{};
 };
 
 }  // namespace sluice

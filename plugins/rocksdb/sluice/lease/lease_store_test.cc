@@ -74,6 +74,15 @@ TEST_F(LeaseStoreTest, AspectsAndKindsHoldSideBySide) {
   EXPECT_FALSE(leases_.Find(Kind::kFlush, Aspect::kPace, {""}));
 }
 
+TEST_F(LeaseStoreTest, WhetherThereIsOneIsKnownByAspect) {
+  Set("", kHold, 5);
+  EXPECT_TRUE(leases_.MayHave(Kind::kCompaction, Aspect::kPace));
+  EXPECT_FALSE(leases_.MayHave(Kind::kCompaction, Aspect::kDeferral));
+  EXPECT_FALSE(leases_.MayHave(Kind::kFlush, Aspect::kPace));
+  leases_.Clear("ann");
+  EXPECT_FALSE(leases_.MayHave(Kind::kCompaction, Aspect::kPace));
+}
+
 TEST_F(LeaseStoreTest, AnotherOwnerIsRefusedUnlessItReplaces) {
   Set("", kHold, 5);
   const auto refused = Set("", Rate(7), 5, "bob");
@@ -82,6 +91,16 @@ TEST_F(LeaseStoreTest, AnotherOwnerIsRefusedUnlessItReplaces) {
   EXPECT_EQ(Find({""})->setting, kHold);
   EXPECT_FALSE(Set("", Rate(7), 5, "bob", true).refused);
   EXPECT_EQ(Find({""})->owner, "bob");
+}
+
+TEST_F(LeaseStoreTest, OnlySoManyAreGiven) {
+  for (size_t i = 0; i < LeaseStore::kMaxLeases; ++i) {
+    EXPECT_FALSE(Set(std::to_string(i), kHold, 5).is_full);
+  }
+  EXPECT_TRUE(Set("more", kHold, 5).is_full);
+  EXPECT_FALSE(Set("0", Rate(7), 5).is_full);
+  leases_.Clear("ann", Kind::kCompaction, "1");
+  EXPECT_FALSE(Set("more", kHold, 5).is_full);
 }
 
 TEST_F(LeaseStoreTest, AnEndedLeaseIsNobodys) {

@@ -1,6 +1,7 @@
 // What an order sets, in the words of the local protocol.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ enum class SettingName {
 
 // Leases of one aspect exclude each other on the same kind and scope.
 enum class Aspect { kPace, kDeferral, kConcurrency, kPriority };
+inline constexpr size_t kAspects = 4;
 
 struct Setting {
   SettingName name;

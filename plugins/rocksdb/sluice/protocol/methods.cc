@@ -192,6 +192,12 @@ Methods::Outcome Methods::Give(const Order& order, LeaseStore::Given* given) {
   }
   *given = leases_->Set({kind, order.scope, setting, order.owner, {}},
                         order.time_to_live_seconds, order.replace);
+  if (given->is_full) {
+    return Refusal{ErrorCode::kRefused,
+                   "there are " + std::to_string(LeaseStore::kMaxLeases) +
+                       " leases already",
+                   "Order by wider scopes, or end some of them."};
+  }
   if (!given->refused) return Json{{"lease", ToJson(given->lease)}};
   return Refusal{ErrorCode::kConflict,
                  Quoted(given->lease.owner) + " has the lease, with " +
@@ -242,11 +248,15 @@ Methods::Outcome Methods::Clear(const Json& params) {
   top.RefuseOthers();
   if (top.refusal()) return *top.refusal();
   if (!has_kind) return Json{{"cleared", leases_->Clear(owner)}};
+  // A lease may be on a scope that has gone since: it ends all the same.
+  const auto named = KindNamed(kind);
+  const size_t cleared = named ? leases_->Clear(owner, *named, scope) : 0;
   Order order;
   order.kind = kind;
   order.scope = scope;
-  if (auto refusal = CheckOrder(order)) return *refusal;
-  return Json{{"cleared", leases_->Clear(owner, *KindNamed(kind), scope)}};
+  auto refusal = cleared == 0 ? CheckOrder(order) : std::nullopt;
+  if (refusal) return *refusal;
+  return Json{{"cleared", cleared}};
 }
 
 // RocksDB has no way to end one automatic compaction but an error, which

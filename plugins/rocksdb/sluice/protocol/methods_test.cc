@@ -86,6 +86,20 @@ TEST_F(MethodsTest, TheStoresLimitsForbidOrders) {
   EXPECT_TRUE(leases_.All().empty());
 }
 
+TEST_F(MethodsTest, TooManyLeasesAreRefused) {
+  for (size_t i = 0; i < LeaseStore::kMaxLeases; ++i) {
+    leases_.Set({Kind::kFlush,
+                 std::to_string(i),
+                 {SettingName::kHold, 0},
+                 "ann",
+                 {}},
+                60, false);
+  }
+  EXPECT_EQ(CodeOf("set", Order()), -32003);
+  EXPECT_EQ(CodeOf("start", Order()), -32003);
+  EXPECT_TRUE(store_.started.empty());
+}
+
 TEST_F(MethodsTest, StartGivesBothOrNeither) {
   EXPECT_EQ(CodeOf("start", Order()), 0);
   EXPECT_EQ(store_.started.size(), 1u);
@@ -125,6 +139,15 @@ TEST_F(MethodsTest, ClearCountsWhatItEnds) {
                              {"scope", "b"}})["cleared"],
             0);
   EXPECT_EQ(Result("clear", {{"owner", "ann"}})["cleared"], 1);
+}
+
+TEST_F(MethodsTest, ALeaseIsClearedWhoseScopeHasGone) {
+  leases_.Set({Kind::kCompaction, "gone", {SettingName::kHold, 0}, "ann", {}},
+              60, false);
+  const Json clear = {
+      {"owner", "ann"}, {"kind", "compaction"}, {"scope", "gone"}};
+  EXPECT_EQ(Result("clear", clear)["cleared"], 1);
+  EXPECT_EQ(CodeOf("clear", clear), -32004);
 }
 
 TEST_F(MethodsTest, DescribeRefusesAnotherMajorVersionOnly) {

@@ -113,7 +113,8 @@ bool Params::OptionalBoolean(const char* name) {
 }
 
 const Json& Params::Object(const char* name) {
-  static const Json kEmpty = Json::object();
+  // Never destroyed: a thread that is still there at exit may come here.
+  static const Json& kEmpty = *new Json(Json::object());
   const Json* value = Find(name, /*required=*/true);
   if (value == nullptr) return kEmpty;
   if (value->is_object()) return *value;

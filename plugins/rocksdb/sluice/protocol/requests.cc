@@ -91,7 +91,8 @@ std::string Requests::AnswerOrThrow(std::string_view line) {
 }
 
 Methods::Outcome Requests::Call(const Json& request) {
-  static const Json kNone = Json::object();
+  // Never destroyed: a thread that is still there at exit may come here.
+  static const Json& kNone = *new Json(Json::object());
   const auto version = request.find("jsonrpc");
   if (version == request.end() || *version != "2.0") {
     return NotRequest("the member \"jsonrpc\" must be \"2.0\"", "");

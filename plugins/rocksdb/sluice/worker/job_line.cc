@@ -43,7 +43,7 @@ class Members {
     return false;
   }
   const Json& Of(const char* name, Json::value_t type) {
-    static const Json kNone;
+    static const Json& kNone = *new Json();
     const auto found = object_.find(name);
     if (found != object_.end() && found->type() == type) return *found;
     Refuse(name);
