@@ -22,14 +22,15 @@ std::vector<std::string> Components(const std::string& path) {
   return components;
 }
 
+// As levels are named here alone: no task would obey a lease on L01.
 std::optional<int> LevelOf(std::string_view text) {
   if (text.size() < 2 || text[0] != 'L') return std::nullopt;
   int level = 0;
-  const auto [end, error] =
-      std::from_chars(text.data() + 1, text.data() + text.size(), level);
-  const bool is_level = error == std::errc() &&
-                        end == text.data() + text.size() && level >= 0 &&
-                        level <= kMaxLevel;
+  const auto error =
+      std::from_chars(text.data() + 1, text.data() + text.size(), level).ec;
+  const bool is_level = error == std::errc() && level >= 0 &&
+                        level <= kMaxLevel &&
+                        text.substr(1) == std::to_string(level);
   return is_level ? std::optional<int>(level) : std::nullopt;
 }
 

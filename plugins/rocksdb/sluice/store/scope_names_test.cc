@@ -41,7 +41,8 @@ TEST(ScopeNamesTest, ScopesAreSplitAsTheyAreMade) {
   EXPECT_EQ(SplitScope("").database, "");
   EXPECT_FALSE(SplitScope("orders/L1").level);
   EXPECT_EQ(SplitScope("orders/L1").family, "L1");
-  for (const char* scope : {"o/f/L", "o/f/L-1", "o/f/L100", "o/f/L1x"}) {
+  for (const char* scope : {"o/f/L", "o/f/L-1", "o/f/L100", "o/f/L1x",
+                            "o/f/L01", "o/f/L00", "o/f/L+1"}) {
     EXPECT_FALSE(SplitScope(scope).level) << scope;
   }
 }
