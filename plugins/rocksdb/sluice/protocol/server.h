@@ -26,6 +26,8 @@ class Server {
   ~Server();
 
   const std::string& path() const { return place_.path(); }
+  // False once its socket was removed: nobody new comes in.
+  bool IsThere() const { return place_.IsThere(); }
 
  private:
   Server(SocketPlace place, FileDescriptor wake, Requests* requests);

@@ -126,6 +126,18 @@ TEST_F(ServerTest, TakesOverTheSocketOfADeadProcess) {
   EXPECT_NE(client.Receive().find("result"), std::string::npos);
 }
 
+TEST_F(ServerTest, ASocketThatReplacedItsOwnIsLeftThere) {
+  EXPECT_TRUE(server_->IsThere());
+  const std::string path = server_->path();
+  std::filesystem::remove(path);
+  EXPECT_FALSE(server_->IsThere());
+  const auto second = Start("main");
+  ASSERT_NE(second, nullptr) << error_;
+  EXPECT_FALSE(server_->IsThere());
+  server_.reset();
+  EXPECT_TRUE(second->IsThere());
+}
+
 TEST_F(ServerTest, APathThatIsTooLongIsRefused) {
   EXPECT_EQ(Server::Start(folder_ + "/" + std::string(100, 'x'), "main",
                           &requests_, &error_),

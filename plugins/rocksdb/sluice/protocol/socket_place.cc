@@ -124,16 +124,27 @@ SocketPlace SocketPlace::Listen(const std::string& folder,
     return place;
   }
   place.listener_ = NewSocket();
-  if (BindAt(place.listener_, path, error)) {
+  struct stat status;
+  if (BindAt(place.listener_, path, error) &&
+      ::stat(path.c_str(), &status) == 0) {
     place.path_ = path;
+    place.device_ = status.st_dev;
+    place.inode_ = status.st_ino;
   } else {
     place.listener_.Close();
   }
   return place;
 }
 
+bool SocketPlace::IsThere() const {
+  struct stat status;
+  return ::stat(path_.c_str(), &status) == 0 && status.st_dev == device_ &&
+         status.st_ino == inode_;
+}
+
+// Another process may have taken the place of a file that was removed.
 SocketPlace::~SocketPlace() {
-  if (listener_.IsOpen()) ::unlink(path_.c_str());
+  if (listener_.IsOpen() && IsThere()) ::unlink(path_.c_str());
 }
 
 }  // namespace sluice

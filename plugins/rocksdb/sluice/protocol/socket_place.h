@@ -1,6 +1,8 @@
 // The place of a socket in the file system, which one process has at a time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "sluice/protocol/file_descriptor.h"
@@ -28,9 +30,14 @@ class SocketPlace {
   const FileDescriptor& listener() const { return listener_; }
   const std::string& path() const { return path_; }
 
+  // Whether clients find it there; its file may be removed or replaced.
+  bool IsThere() const;
+
  private:
   FileDescriptor listener_;
   std::string path_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
 };
 
 }  // namespace sluice
