@@ -75,11 +75,14 @@ bool AgentConnection::Send(const std::string& line, TimePoint deadline) {
   return true;
 }
 
-bool AgentConnection::Await(short events, TimePoint deadline) const {
+bool AgentConnection::Await(short events, TimePoint deadline) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - MonotonicClock::Default()->Now());
-    if (left.count() <= 0) return false;
+    if (left.count() <= 0) {
+      is_overdue_ = true;
+      return false;
+    }
     pollfd wanted = {socket_.get(), events, 0};
     const int ready = ::poll(&wanted, 1, static_cast<int>(left.count()));
     if (ready > 0) return true;

@@ -23,16 +23,19 @@ class AgentConnection {
   // longer, or if the connection has ended.
   std::optional<std::string> Exchange(const std::string& line,
                                       Duration timeout);
+  // Whether an answer was overdue, and not only the connection at its end.
+  bool IsOverdue() const { return is_overdue_; }
 
   // Ends the job, and whatever waits for its answer in another thread.
   void Cancel();
 
  private:
   bool Send(const std::string& line, TimePoint deadline);
-  bool Await(short events, TimePoint deadline) const;
+  bool Await(short events, TimePoint deadline);
 
   FileDescriptor socket_;
   std::string received_;
+  bool is_overdue_ = false;
 };
 
 }  // namespace sluice

@@ -58,8 +58,13 @@ TEST_F(AgentConnectionTest, SilenceAndTheEndAreNoAnswer) {
   AgentConnection connection(place_.path());
   FileDescriptor peer = Accept();
   EXPECT_FALSE(connection.Exchange("a", std::chrono::milliseconds(1)));
+  EXPECT_TRUE(connection.IsOverdue());
   peer.Close();
   EXPECT_FALSE(connection.Exchange("b", kMinute));
+  AgentConnection lost(place_.path());
+  Accept().Close();
+  EXPECT_FALSE(lost.Exchange("c", kMinute));
+  EXPECT_FALSE(lost.IsOverdue());
 }
 
 TEST_F(AgentConnectionTest, ALineThatIsTooLongIsNoAnswer) {
