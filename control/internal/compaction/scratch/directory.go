@@ -60,7 +60,26 @@ func FreeBytes(path string) (uint64, error) {
 	if err := unix.Statfs(path, &status); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: path, Err: err}
 	}
-	return status.Bavail * uint64(status.Bsize), nil
+	return freeBytesOf(status), nil
+}
+
+// freeBytesOf counts in fragments, as the kernel does: the block of some file systems of a network is only
+// the size that is best to read and write.
+func freeBytesOf(status unix.Statfs_t) uint64 {
+	unit := status.Frsize
+	if unit == 0 {
+		unit = status.Bsize
+	}
+	return status.Bavail * uint64(unit)
+}
+
+// Resolve is the path of a directory without symbolic links, by which it is told from others. One that is
+// not there keeps its own.
+func Resolve(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
 }
 
 // Size is how much the files below a directory have together. What goes away meanwhile counts as nothing.

@@ -28,6 +28,8 @@ type Entry struct {
 
 const (
 	entrySuffix = ".json"
+	// newSuffix follows it until an entry is written to its end.
+	newSuffix = ".new"
 	// maxEntryBytes is far above the longest path.
 	maxEntryBytes = 64 << 10
 )
@@ -48,15 +50,25 @@ func (j *Journal) Write(entry Entry) error {
 		return err
 	}
 	path := j.path(entry.OutputPath)
-	file, err := os.Create(path + ".new")
+	err = writeThrough(path+newSuffix, text)
+	if err == nil {
+		err = os.Rename(path+newSuffix, path)
+	}
+	if err != nil {
+		// Each job has a file of its own: on a full disk they would add up.
+		_ = os.Remove(path + newSuffix)
+	}
+	return err
+}
+
+// writeThrough returns when a text is on the disk.
+func writeThrough(path string, text []byte) error {
+	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(text)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 // Forget ends an entry: the directory is no longer this node's to remove.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,11 +30,18 @@ func Identify(pid int) (Process, error) {
 	return Process{PID: pid, StartedTicks: ticks, Boot: boot}, err
 }
 
-// End kills the process if it is still there, and returns when it is gone.
+// longestEnd is how long a process may take that was killed: one that waits for a disk may take for ever.
+const longestEnd = 5 * time.Second
+
+// End kills the process and its group if it is still there, and returns when it is gone. It gives up after
+// longestEnd.
 func (p Process) End() error {
+	if p.PID == 0 {
+		return nil
+	}
 	boot, err := bootID()
-	if p.PID == 0 || err == nil && p.Boot != boot {
-		return err
+	if err == nil && p.Boot != boot {
+		return nil
 	}
 	handle, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -47,19 +55,32 @@ func (p Process) End() error {
 	if ticks, err := startedTicks(p.PID); err != nil || ticks != p.StartedTicks {
 		return nil
 	}
+	// A worker has a group of its own, of what it has started; the handle finds it wherever it has gone.
+	_ = unix.Kill(-p.PID, unix.SIGKILL)
 	err = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0)
 	if err != nil && !errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("the worker %d goes on: %w", p.PID, err)
 	}
-	return waitFor(handle)
+	if err := waitFor(handle, longestEnd); err != nil {
+		return fmt.Errorf("the worker %d: %w", p.PID, err)
+	}
+	return nil
 }
 
 // waitFor returns when the process of a handle is gone.
-func waitFor(handle int) error {
+func waitFor(handle int, most time.Duration) error {
+	deadline := time.Now().Add(most)
 	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, -1)
-		if !errors.Is(err, unix.EINTR) {
+		left := max(0, time.Until(deadline))
+		count, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
 			return err
+		case count == 0:
+			return fmt.Errorf("it was killed, and is still there after %v", most)
+		default:
+			return nil
 		}
 	}
 }

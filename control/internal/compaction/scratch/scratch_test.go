@@ -1,15 +1,19 @@
 package scratch_test
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sluice.dev/control/internal/compaction"
 	"sluice.dev/control/internal/compaction/scratch"
+	"sluice.dev/control/internal/compaction/workertest"
 )
 
 // database makes a directory of a database with one for the output of a job.
@@ -182,6 +186,25 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// An entry that cannot be written, as on a full disk, leaves nothing behind.
+func TestEntryThatCannotBeWritten(t *testing.T) {
+	directory := t.TempDir()
+	journal, err := scratch.OpenJournal(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := database(t, t.TempDir())
+	name := fmt.Sprintf("%x.json", sha256.Sum256([]byte(job.OutputPath)))
+	mkdir(t, filepath.Join(directory, name))
+	if err := journal.Write(scratch.Entry{OutputPath: job.OutputPath}); err == nil {
+		t.Error("no error")
+	}
+	files, err := os.ReadDir(directory)
+	if err != nil || len(files) != 1 || files[0].Name() != name {
+		t.Errorf("%v is there, %v", files, err)
+	}
+}
+
 func TestEntriesThatAreNone(t *testing.T) {
 	for name, text := range map[string]string{
 		"no JSON":       "{",
@@ -203,6 +226,34 @@ func TestEntriesThatAreNone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a worker has started is in its group, and writes to the same directory.
+func TestEndOfAGroup(t *testing.T) {
+	shell := exec.Command("sh", "-c", "sleep 3600 & echo $!; wait")
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Fscan(output, &child); err != nil {
+		t.Fatal(err)
+	}
+	process, err := scratch.Identify(shell.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- shell.Wait() }()
+	if err := process.End(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	workertest.Eventually(t, "the end of the child", func() bool { return workertest.IsGone(child) })
 }
 
 func TestEndOfAProcess(t *testing.T) {
