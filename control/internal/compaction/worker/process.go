@@ -24,6 +24,10 @@ type process struct {
 	exited chan struct{}
 	exit   error
 	stop   sync.Once
+
+	// signals keeps signals from a process that has the number later.
+	signals  sync.Mutex
+	isReaped bool
 }
 
 // start starts a worker that waits for its job. The kernel kills it when this process is gone.
@@ -68,10 +72,21 @@ func (p *process) attend(started chan<- error) {
 		return
 	}
 	started <- nil
-	p.exit = p.command.Wait()
-	// What the worker may have started would keep its output open.
-	_ = syscall.Kill(-p.pid(), syscall.SIGKILL)
+	p.reap()
+	// What has left the group may keep the output open; what is in the pipe by now takes no longer to read.
+	_ = p.output.SetReadDeadline(time.Now().Add(goodbye))
 	close(p.exited)
+}
+
+// reap waits for the end of the process, and has that of its group come before its number is free again.
+func (p *process) reap() {
+	for unix.Waitid(unix.P_PID, p.pid(), nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	p.kill()
+	p.signals.Lock()
+	defer p.signals.Unlock()
+	p.exit = p.command.Wait()
+	p.isReaped = true
 }
 
 // limit bounds what the process may take, while it waits for its job.
@@ -110,13 +125,15 @@ func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 }
 
-// signal goes to the whole group, which is there for as long as the process was not waited for.
+// signal goes to the whole group, and to the process wherever it has gone.
 func (p *process) signal(signal syscall.Signal) {
-	select {
-	case <-p.exited:
-	default:
-		_ = syscall.Kill(-p.pid(), signal)
+	p.signals.Lock()
+	defer p.signals.Unlock()
+	if p.isReaped {
+		return
 	}
+	_ = syscall.Kill(-p.pid(), signal)
+	_ = p.command.Process.Signal(signal)
 }
 
 // wait returns how the process has ended. One whose output is at its end must exit soon.

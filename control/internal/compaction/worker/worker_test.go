@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sluice.dev/control/internal/compaction"
@@ -128,9 +129,9 @@ func TestWhatAWorkerSaysLastIsKept(t *testing.T) {
 	}
 }
 
-// A worker that does not heed SIGTERM is killed.
+// A worker that does not heed SIGTERM is killed, in its group or out of it.
 func TestCancel(t *testing.T) {
-	for _, act := range []string{"wait", "stubborn"} {
+	for _, act := range []string{"wait", "stubborn", "away"} {
 		t.Run(act, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -158,12 +159,9 @@ func TestCancelWithoutACause(t *testing.T) {
 	}
 }
 
-func TestProcessesOfAWorkerEndWithIt(t *testing.T) {
-	database := t.TempDir()
-	_, err := run(t, t.Context(), func(s *worker.Spec) { s.Job.Job = workertest.Job(t, database, "a-1", "spawn") }, "")
-	if err == nil {
-		t.Error("no error")
-	}
+// childOf is the process that the worker has started.
+func childOf(t *testing.T, database string) int {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(database, "child.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -172,5 +170,30 @@ func TestProcessesOfAWorkerEndWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return child
+}
+
+// What has left the worker's group keeps its output open, and must not keep the job.
+func TestProcessThatOutlivesItsWorker(t *testing.T) {
+	database := t.TempDir()
+	_, err := run(t, t.Context(), func(s *worker.Spec) { s.Job.Job = workertest.Job(t, database, "a-1", "spawn-away") }, "")
+	child := childOf(t, database)
+	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }()
+	var failure *compaction.Failure
+	if !errors.As(err, &failure) || failure.Reason != compaction.WorkerLost {
+		t.Error(err)
+	}
+	if workertest.IsGone(child) {
+		t.Error("the test shows nothing: the process is gone")
+	}
+}
+
+func TestProcessesOfAWorkerEndWithIt(t *testing.T) {
+	database := t.TempDir()
+	_, err := run(t, t.Context(), func(s *worker.Spec) { s.Job.Job = workertest.Job(t, database, "a-1", "spawn") }, "")
+	if err == nil {
+		t.Error("no error")
+	}
+	child := childOf(t, database)
 	workertest.Eventually(t, "the end of the worker's own process", func() bool { return workertest.IsGone(child) })
 }

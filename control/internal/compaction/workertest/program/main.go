@@ -64,8 +64,12 @@ var acts = map[string]func(*worker){
 	"grow":      func(w *worker) { w.grow(); w.progressOn() },
 	"disk-full": func(w *worker) { w.fail(compaction.DiskFull, "no space left on device") },
 	"object":    func(w *worker) { w.fail(compaction.ObjectUnknown, "there is no merge operator \"x\"") },
-	"spawn":     func(w *worker) { w.spawn(); os.Exit(3) },
-	"describe":  func(w *worker) { w.finish(w.surroundings()) },
+	"spawn":     func(w *worker) { w.spawn(&syscall.SysProcAttr{}); os.Exit(3) },
+	// Leaves a process that no signal to the group reaches.
+	"spawn-away": func(w *worker) { w.spawn(&syscall.SysProcAttr{Setsid: true}); os.Exit(3) },
+	// Goes where no signal to its group reaches it.
+	"away":     func(w *worker) { w.leaveGroup(); signal.Ignore(syscall.SIGTERM); w.progressOn() },
+	"describe": func(w *worker) { w.finish(w.surroundings()) },
 }
 
 type worker struct {
@@ -176,13 +180,24 @@ func (w *worker) grow() {
 }
 
 // spawn leaves a process behind that has the output open.
-func (w *worker) spawn() {
+func (w *worker) spawn(attributes *syscall.SysProcAttr) {
 	child := exec.Command("sleep", "3600")
+	child.SysProcAttr = attributes
 	child.Stdout = os.Stdout
 	if err := child.Start(); err != nil {
 		w.fail(compaction.Failed, err.Error())
 	}
 	w.writeText("child.pid", fmt.Sprint(child.Process.Pid))
+}
+
+func (w *worker) leaveGroup() {
+	group, err := syscall.Getpgid(os.Getppid())
+	if err == nil {
+		err = syscall.Setpgid(0, group)
+	}
+	if err != nil {
+		w.fail(compaction.Failed, err.Error())
+	}
 }
 
 func (w *worker) writeText(name, text string) {
