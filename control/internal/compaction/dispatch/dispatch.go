@@ -3,6 +3,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,38 +112,67 @@ func (d *Dispatcher) Place(ctx context.Context, job compaction.Job) (*Job, *comp
 }
 
 func (d *Dispatcher) place(ctx context.Context, job compaction.Job) (*Job, *compaction.Failure) {
-	candidates, failure := offload.Decide(d.parameters, d.view(), job)
+	expired := time.After(placementTime)
+	asked := make(map[*peer]bool)
+	var refusal *compaction.Failure
+	for {
+		placed, failure := d.begin(ctx, job, asked)
+		if failure != nil {
+			return nil, cmp.Or(refusal, failure)
+		}
+		var isFree bool
+		if refusal, isFree = await(placed, expired); refusal == nil {
+			return placed, nil
+		}
+		d.forget(placed)
+		d.judge(placed.peer, refusal)
+		if !isFree || ctx.Err() != nil {
+			return nil, refusal
+		}
+		// The next one may have room, or the path that this one has not.
+		asked[placed.peer] = true
+	}
+}
+
+// await gives no refusal when the peer has begun, or begun and ended. Where it has not, isFree says whether
+// another one may have the job.
+func await(placed *Job, expired <-chan time.Time) (refusal *compaction.Failure, isFree bool) {
+	select {
+	case <-placed.accepted:
+		return nil, false
+	case <-placed.done:
+		if isClosed(placed.accepted) {
+			return nil, false
+		}
+		return placed.failure, placed.isFree()
+	case <-expired:
+		placed.cancel()
+		return compaction.Failuref(compaction.PeerLost, "%s has not answered within %v", placed.Node(), placementTime), false
+	}
+}
+
+// judge leaves a peer out for a while that was lost, or does not keep to the contract.
+func (d *Dispatcher) judge(peer *peer, failure *compaction.Failure) {
+	if failure != nil && (failure.Reason == compaction.PeerLost || failure.Reason == compaction.PeerRefused) {
+		peer.leaveOut(d.now())
+	}
+}
+
+// begin sends the job to the best of the peers that were not asked. It reserves what the job takes at the
+// moment at which it looks, so that of two jobs that come together the second sees the first.
+func (d *Dispatcher) begin(ctx context.Context, job compaction.Job, asked map[*peer]bool) (*Job, *compaction.Failure) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	candidates, failure := offload.Decide(d.parameters, d.view(asked), job)
 	if failure != nil {
 		return nil, failure
 	}
-	expired := time.After(placementTime)
-	for _, candidate := range candidates {
-		placed := d.begin(ctx, d.peerOf(candidate.Name), job)
-		select {
-		case <-placed.accepted:
-			return placed, nil
-		case <-placed.done:
-			// The next one may have room, or the path that this one has not.
-			failure = placed.failure
-			d.forget(placed)
-		case <-expired:
-			placed.cancel()
-			d.forget(placed)
-			return nil, compaction.Failuref(compaction.PeerLost, "%s has not answered within %v", candidate.Name, placementTime)
-		}
-	}
-	return nil, failure
-}
-
-// begin reserves what the job takes before it is sent, so that two jobs that come together see each other.
-func (d *Dispatcher) begin(ctx context.Context, peer *peer, job compaction.Job) *Job {
 	ctx, cancel := context.WithCancel(ctx)
-	placed := &Job{node: peer.name, cancel: cancel, accepted: make(chan struct{}), done: make(chan struct{})}
-	d.mutex.Lock()
+	peer := d.peerOf(candidates[0].Name)
+	placed := &Job{peer: peer, cancel: cancel, accepted: make(chan struct{}), done: make(chan struct{})}
 	d.inFlight[placed] = offload.Placement{Peer: peer.name, At: d.now()}
-	d.mutex.Unlock()
 	go placed.run(ctx, peer.client, wire.EncodeJob(job))
-	return placed
+	return placed, nil
 }
 
 func (d *Dispatcher) forget(placed *Job) {
@@ -157,24 +187,24 @@ func (d *Dispatcher) follow(placed *Job, job compaction.Job, begun time.Time) {
 	<-placed.done
 	d.metrics.Placed(-1)
 	d.forget(placed)
+	d.judge(placed.peer, placed.failure)
 	d.metrics.Ended(job, placed.failure, time.Since(begun))
 	if placed.failure != nil && placed.failure.Reason != compaction.Cancelled {
 		d.logger.Warn("a compaction has no result from its peer, and is left to the store",
-			"job", job.ID, "peer", placed.node, "reason", placed.failure.Reason, "detail", placed.failure.Detail)
+			"job", job.ID, "peer", placed.Node(), "reason", placed.failure.Reason, "detail", placed.failure.Detail)
 	}
 }
 
-func (d *Dispatcher) view() offload.View {
+// view needs the mutex.
+func (d *Dispatcher) view(asked map[*peer]bool) offload.View {
 	used, age := d.load()
 	now := d.now()
 	view := offload.View{Now: now, Own: offload.Node{CPUUsed: used, SampledAt: now - age}}
 	for _, peer := range d.peers {
-		if known, isKnown := peer.known(); isKnown {
+		if known, isKnown := peer.known(now); isKnown && !asked[peer] {
 			view.Peers = append(view.Peers, known)
 		}
 	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
 	for _, placement := range d.inFlight {
 		view.InFlight = append(view.InFlight, placement)
 	}

@@ -3,6 +3,8 @@ package dispatch_test
 import (
 	"context"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -272,5 +274,57 @@ func TestJobsInFlightCount(t *testing.T) {
 	}
 	if nodes["a"] != 1 || nodes["b"] != 1 {
 		t.Errorf("%v", nodes)
+	}
+}
+
+// A peer that has the job and is lost may have begun it: a second one would write to the same directory.
+func TestJobWhoseAnswerIsLost(t *testing.T) {
+	for name, lost := range map[string]func(sluicev1.CompactionService_RunCompactionServer) error{
+		"breaks off": func(sluicev1.CompactionService_RunCompactionServer) error {
+			return store.Errorf(store.CodeUnavailable, "")
+		},
+		"ends":        func(sluicev1.CompactionService_RunCompactionServer) error { return nil },
+		"out of turn": saying(result([]byte("r"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, map[string]*peer{"first": {run: lost}, "second": {used: 0.1, run: handingOver}})
+			placed, failure := d.Place(t.Context(), job())
+			if failure == nil {
+				t.Fatalf("the job was given to %s after it was sent to the first", placed.Node())
+			}
+			// For a while the next ones do without that peer.
+			placed, failure = d.Place(t.Context(), job())
+			if failure != nil || placed.Node() != "second" {
+				t.Fatalf("the next job: %v, %v", placed, failure)
+			}
+			<-placed.Done()
+		})
+	}
+}
+
+// Jobs that come at the same moment see each other, too: no peer is asked for more than its slots.
+func TestJobsAtTheSameMoment(t *testing.T) {
+	var asked [2]atomic.Int32
+	counting := func(peer int) func(sluicev1.CompactionService_RunCompactionServer) error {
+		return func(stream sluicev1.CompactionService_RunCompactionServer) error {
+			asked[peer].Add(1)
+			return saying(accepted())(stream)
+		}
+	}
+	d := open(t, map[string]*peer{"a": {run: counting(0)}, "b": {used: 0.1, run: counting(1)}})
+	var stores sync.WaitGroup
+	start := make(chan struct{})
+	for range 32 {
+		stores.Go(func() {
+			<-start
+			if _, failure := d.Place(t.Context(), job()); failure != nil && failure.Reason != compaction.Busy {
+				t.Error(failure)
+			}
+		})
+	}
+	close(start)
+	stores.Wait()
+	if a, b := asked[0].Load(), asked[1].Load(); a != 2 || b != 2 {
+		t.Errorf("the peers with 2 slots each were asked %d and %d times", a, b)
 	}
 }

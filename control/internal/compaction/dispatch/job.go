@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"sluice.dev/control/internal/compaction"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/store"
@@ -15,7 +18,7 @@ import (
 
 // Job is a job at a peer.
 type Job struct {
-	node   string
+	peer   *peer
 	cancel context.CancelFunc
 	// accepted is closed when the peer has begun, done when the job has ended.
 	accepted, done chan struct{}
@@ -26,10 +29,19 @@ type Job struct {
 	// result and failure are there when done is closed; one of them.
 	result  compaction.Result
 	failure *compaction.Failure
+	// isSent says that the peer may have the job, isRefused that it has said it does not run it. Both are
+	// there when done is closed.
+	isSent, isRefused bool
+}
+
+// isFree says of a job that has ended before it was accepted whether another peer may have it: not where
+// this one may have begun, since two workers would then write to one directory.
+func (j *Job) isFree() bool {
+	return !j.isSent || j.isRefused
 }
 
 // Node is where the job runs.
-func (j *Job) Node() string { return j.node }
+func (j *Job) Node() string { return j.peer.name }
 
 // Cancel ends the job, whose end is then soon seen in Done.
 func (j *Job) Cancel() { j.cancel() }
@@ -55,12 +67,25 @@ func (j *Job) run(ctx context.Context, client sluicev1.CompactionServiceClient, 
 	defer j.cancel()
 	stream, err := client.RunCompaction(ctx)
 	if err == nil {
+		j.isSent = true
 		// An error of sending is one of receiving, which says more.
 		_ = stream.Send(&sluicev1.RunCompactionRequest{Job: job})
 		j.result, err = j.follow(ctx, stream)
 	}
 	if err != nil {
-		j.failure = failureOf(ctx, j.node, err)
+		j.isRefused = j.isRefused || isRefusal(err)
+		j.failure = failureOf(ctx, j.peer.name, err)
+	}
+}
+
+// isRefusal says whether an error is one that only a peer gives, in place of beginning a job. Others may be
+// of the way there or back, as far as anybody knows.
+func isRefusal(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.Unimplemented:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -88,7 +113,7 @@ func (j *Job) follow(ctx context.Context, stream stream) (compaction.Result, err
 		case <-ctx.Done():
 			return compaction.Result{}, ctx.Err()
 		case <-silent.C:
-			return compaction.Result{}, compaction.Failuref(compaction.PeerLost, "%s has said nothing for %v", j.node, compaction.Expiry)
+			return compaction.Result{}, compaction.Failuref(compaction.PeerLost, "%s has said nothing for %v", j.peer.name, compaction.Expiry)
 		case <-ticker.C:
 			_ = stream.Send(&sluicev1.RunCompactionRequest{})
 		case answer := <-arrivals:
@@ -131,6 +156,7 @@ func (j *Job) take(answer *sluicev1.RunCompactionResponse, before *compaction.Re
 	isAccepted := isClosed(j.accepted)
 	switch content := answer.GetContent().(type) {
 	case *sluicev1.RunCompactionResponse_Failed:
+		j.isRefused = true
 		return nil, wire.DecodeFailure(content.Failed)
 	case *sluicev1.RunCompactionResponse_Accepted:
 		if !isAccepted {
@@ -148,7 +174,7 @@ func (j *Job) take(answer *sluicev1.RunCompactionResponse, before *compaction.Re
 			return &result, err
 		}
 	}
-	return nil, store.Invalidf("%s has answered %T out of turn", j.node, answer.GetContent())
+	return nil, store.Invalidf("%s has answered %T out of turn", j.peer.name, answer.GetContent())
 }
 
 func (j *Job) note(progress compaction.Progress) {

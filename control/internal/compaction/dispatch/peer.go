@@ -13,8 +13,13 @@ import (
 	"sluice.dev/control/internal/wire"
 )
 
-// watchAgainAfter is the pause before a peer is asked again that does not answer.
-const watchAgainAfter = time.Second
+const (
+	// watchAgainAfter is the pause before a peer is asked again that does not answer.
+	watchAgainAfter = time.Second
+	// leftOutFor is how long a peer gets no job that has failed one: each costs its store the time until it
+	// is given up.
+	leftOutFor = 10 * time.Second
+)
 
 // peer is a node that may run jobs.
 type peer struct {
@@ -25,13 +30,25 @@ type peer struct {
 	mutex   sync.Mutex
 	last    offload.Peer
 	isKnown bool
+	// leftOutUntil is when the peer may have jobs again, since the start.
+	leftOutUntil time.Duration
 }
 
-// known is what the peer has said last; the policy looks at its age.
-func (p *peer) known() (offload.Peer, bool) {
+// known is what the peer has said last; the policy looks at its age. One that is left out has no slots.
+func (p *peer) known(now time.Duration) (offload.Peer, bool) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.last, p.isKnown
+	known := p.last
+	if now < p.leftOutUntil {
+		known.FreeSlots = 0
+	}
+	return known, p.isKnown
+}
+
+func (p *peer) leaveOut(now time.Duration) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.leftOutUntil = now + leftOutFor
 }
 
 func (p *peer) learn(capacity compaction.Capacity, now time.Duration) {
