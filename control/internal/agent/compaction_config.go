@@ -77,6 +77,8 @@ const (
 	defaultFreeBytes        = 1 << 30
 	defaultLongestJob       = 3600
 	defaultNice             = 10
+	// longestStandstill is how long a worker may get no further; RocksDB counts what it reads and writes.
+	longestStandstill = 2 * time.Minute
 
 	maxPeers             = 256
 	maxCompactionSlots   = 32
@@ -228,8 +230,9 @@ func (w *CompactionWorker) host() host.Config {
 			Slots: w.Slots, MemoryBytes: w.MemoryBytes, JobMemoryBytes: w.JobMemoryBytes,
 			TemporaryBytes: w.TemporaryBytes, FreeBytes: w.FreeBytes,
 		},
-		LongestJob: time.Duration(w.LongestJobSeconds * float64(time.Second)),
-		Nice:       w.Nice,
-		ResumeJobs: w.ResumeJobs,
+		LongestJob:        time.Duration(w.LongestJobSeconds * float64(time.Second)),
+		LongestStandstill: longestStandstill,
+		Nice:              w.Nice,
+		ResumeJobs:        w.ResumeJobs,
 	}
 }

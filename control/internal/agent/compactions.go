@@ -116,7 +116,8 @@ func (a *Agent) serveCompactions(ctx context.Context, run func(func()), failures
 		})
 	}
 	if a.compactions.host != nil {
-		run(func() { a.compactions.host.Tend(ctx) })
+		// Nothing waits for it: it waits for disks, and the next agent does what this one has not.
+		go a.compactions.host.Tend(ctx)
 	}
 }
 

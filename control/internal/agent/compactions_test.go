@@ -9,9 +9,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"sluice.dev/control/internal/agent"
 	"sluice.dev/control/internal/compaction"
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
 )
 
@@ -97,6 +101,41 @@ func TestSocketInUse(t *testing.T) {
 	_, err := agent.Open(t.Context(), n.config, nil)
 	if err == nil || !strings.Contains(err.Error(), "compaction.client.socket: ") {
 		t.Errorf("%v does not name the key", err)
+	}
+}
+
+// A disk that does not answer, here by a pipe in the place of a file, keeps compactions waiting alone: not
+// stores, and not the end of the agent.
+func TestDiskThatHangs(t *testing.T) {
+	n := newNode(t)
+	state := t.TempDir()
+	entry := filepath.Join(state, "compactions", "1.json")
+	if err := os.Mkdir(filepath.Dir(entry), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(entry, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.config.Compaction.Worker = &agent.CompactionWorker{StateDirectory: state, Slots: 1, MemoryBytes: 1, JobMemoryBytes: 1}
+	n.startStore("a")
+	stop := n.start()
+	mustSet(t, n.controller(1), hold("a", "policy/a", time.Minute))
+	peer := sluicev1.NewCompactionServiceClient(n.connection(security.RoleAgent, "db-2"))
+	watch, err := peer.WatchCapacity(t.Context(), &sluicev1.WatchCapacityRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if capacity, err := watch.Recv(); err != nil || capacity.GetFreeSlots() != 0 {
+		t.Errorf("%v, %v", capacity, err)
+	}
+	stop()
+	// This fails where nobody waits for it any more.
+	pipe, err := os.OpenFile(entry, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pipe.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -47,19 +47,27 @@ func NewLedger(limits Limits) *Ledger {
 	return &Ledger{limits: limits, changed: make(chan struct{})}
 }
 
+// Request is what is asked for a job.
+type Request struct {
+	InputBytes uint64
+}
+
 // Grant is what one job was given.
 type Grant struct {
 	MemoryBytes, TemporaryBytes uint64
 	// Release gives it back. It may be called again.
 	Release func()
+
+	ledger *Ledger
 }
 
-// Admit gives a job what it needs, or says what is missing. freeBytes is what the file system has left.
-func (l *Ledger) Admit(inputBytes, freeBytes uint64) (Grant, *compaction.Failure) {
+// Admit gives a job what it needs, or says what is missing. It looks at no file system, so that it never
+// waits for one: CheckFree does, once there is a slot for the job to wait in.
+func (l *Ledger) Admit(request Request) (Grant, *compaction.Failure) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	temporary := TemporaryBytesOf(inputBytes)
-	if failure := l.missing(temporary, freeBytes); failure != nil {
+	temporary := TemporaryBytesOf(request.InputBytes)
+	if failure := l.missing(temporary); failure != nil {
 		return Grant{}, failure
 	}
 	l.used.Jobs++
@@ -67,10 +75,10 @@ func (l *Ledger) Admit(inputBytes, freeBytes uint64) (Grant, *compaction.Failure
 	l.used.TemporaryBytes += temporary
 	l.tell()
 	release := sync.OnceFunc(func() { l.release(temporary) })
-	return Grant{MemoryBytes: l.limits.JobMemoryBytes, TemporaryBytes: temporary, Release: release}, nil
+	return Grant{MemoryBytes: l.limits.JobMemoryBytes, TemporaryBytes: temporary, Release: release, ledger: l}, nil
 }
 
-func (l *Ledger) missing(temporary, freeBytes uint64) *compaction.Failure {
+func (l *Ledger) missing(temporary uint64) *compaction.Failure {
 	switch {
 	case l.used.Jobs >= l.limits.Slots:
 		return compaction.Failuref(compaction.Busy, "all %d slots are taken", l.limits.Slots)
@@ -80,11 +88,25 @@ func (l *Ledger) missing(temporary, freeBytes uint64) *compaction.Failure {
 	case l.used.TemporaryBytes+temporary > l.limits.TemporaryBytes:
 		return compaction.Failuref(compaction.Busy, "%d of %d bytes of temporary space are taken, the job needs %d",
 			l.used.TemporaryBytes, l.limits.TemporaryBytes, temporary)
-	case freeBytes < l.limits.FreeBytes+l.used.TemporaryBytes+temporary:
-		// What running jobs have written already is counted twice here: that errs on the side of the store.
+	}
+	return nil
+}
+
+// CheckFree says whether the file system of a job's output has room for all that was given to jobs, this
+// one among them. freeBytes looks at what it has left.
+//
+// What was given counts as of before that look: the output of a job that ends meanwhile is then in one of
+// the two, or in both. What running jobs have written already is in both: that errs on the side of the store.
+func (g Grant) CheckFree(freeBytes func() (uint64, error)) *compaction.Failure {
+	given, kept := g.ledger.Usage().TemporaryBytes, g.ledger.limits.FreeBytes
+	free, err := freeBytes()
+	if err != nil {
+		return compaction.Failuref(compaction.Path, "%v", err)
+	}
+	if free < kept+given {
 		return compaction.Failuref(compaction.Busy,
-			"%d bytes are free on the file system, of which %d are to stay so, %d are given to other jobs, and the job needs %d",
-			freeBytes, l.limits.FreeBytes, l.used.TemporaryBytes, temporary)
+			"%d bytes are free on the file system, of which %d are to stay so, and %d are given to jobs, %d of them to this one",
+			free, kept, given, g.TemporaryBytes)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,19 @@ const mib = 1 << 20
 
 var limits = admission.Limits{
 	Slots: 3, MemoryBytes: 1000 * mib, JobMemoryBytes: 400 * mib, TemporaryBytes: 1000 * mib, FreeBytes: 100 * mib,
+}
+
+// admit has a job admitted whose file system has some bytes left.
+func admit(ledger *admission.Ledger, inputBytes, freeBytes uint64) (admission.Grant, *compaction.Failure) {
+	grant, failure := ledger.Admit(admission.Request{InputBytes: inputBytes})
+	if failure != nil {
+		return grant, failure
+	}
+	if failure := grant.CheckFree(func() (uint64, error) { return freeBytes, nil }); failure != nil {
+		grant.Release()
+		return grant, failure
+	}
+	return grant, nil
 }
 
 func TestEachLimitAlone(t *testing.T) {
@@ -34,20 +48,51 @@ func TestEachLimitAlone(t *testing.T) {
 			limits := limits
 			test.change(&limits)
 			ledger := admission.NewLedger(limits)
-			first, failure := ledger.Admit(test.input, test.free)
+			first, failure := admit(ledger, test.input, test.free)
 			if failure != nil {
 				t.Fatalf("the first job: %v", failure)
 			}
-			if _, failure := ledger.Admit(test.input, test.free); failure == nil || failure.Reason != compaction.Busy ||
+			if _, failure := admit(ledger, test.input, test.free); failure == nil || failure.Reason != compaction.Busy ||
 				!strings.Contains(failure.Detail, test.want) {
 				t.Errorf("the second job: %v does not say %q", failure, test.want)
 			}
 			first.Release()
 			first.Release()
-			if _, failure := ledger.Admit(test.input, test.free); failure != nil {
+			if _, failure := admit(ledger, test.input, test.free); failure != nil {
 				t.Errorf("after the first: %v", failure)
 			}
 		})
+	}
+}
+
+// A job that ends between the look at the file system and the decision leaves its output there.
+func TestOutputOfAJobThatEndsMeanwhile(t *testing.T) {
+	ledger := admission.NewLedger(limits)
+	first, failure := ledger.Admit(admission.Request{InputBytes: 200 * mib})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	second, failure := ledger.Admit(admission.Request{})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	failure = second.CheckFree(func() (uint64, error) {
+		first.Release()
+		return 200 * mib, nil
+	})
+	if failure == nil || failure.Reason != compaction.Busy {
+		t.Errorf("the output of the first job is not counted: %v", failure)
+	}
+}
+
+func TestFileSystemThatDoesNotSay(t *testing.T) {
+	grant, failure := admission.NewLedger(limits).Admit(admission.Request{})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	failure = grant.CheckFree(func() (uint64, error) { return 0, errors.New("stale handle") })
+	if failure == nil || failure.Reason != compaction.Path || failure.Detail != "stale handle" {
+		t.Error(failure)
 	}
 }
 
@@ -57,7 +102,7 @@ func TestFreeSlots(t *testing.T) {
 		if free := ledger.FreeSlots(); free != want {
 			t.Errorf("%d free slots, want %d", free, want)
 		}
-		_, failure := ledger.Admit(0, 1<<40)
+		_, failure := admit(ledger, 0, 1<<40)
 		if (failure == nil) != (want > 0) {
 			t.Errorf("with %d free slots: %v", want, failure)
 		}
@@ -76,7 +121,7 @@ func TestLedgerKeepsItsLimits(t *testing.T) {
 				continue
 			}
 			free := rapid.Uint64Range(0, 2000*mib).Draw(t, "free")
-			grant, failure := ledger.Admit(rapid.Uint64Range(0, 500*mib).Draw(t, "input"), free)
+			grant, failure := admit(ledger, rapid.Uint64Range(0, 500*mib).Draw(t, "input"), free)
 			if failure == nil {
 				grants = append(grants, grant)
 			}
@@ -103,7 +148,7 @@ func TestOneSlotForManyAtOnce(t *testing.T) {
 	admitted := make(chan admission.Grant, 100)
 	for range cap(admitted) {
 		callers.Go(func() {
-			if grant, failure := ledger.Admit(0, 1<<40); failure == nil {
+			if grant, failure := admit(ledger, 0, 1<<40); failure == nil {
 				admitted <- grant
 			}
 		})
@@ -117,7 +162,7 @@ func TestOneSlotForManyAtOnce(t *testing.T) {
 // Sizes near the greatest that a job may name must not wrap around.
 func TestGreatestJob(t *testing.T) {
 	ledger := admission.NewLedger(limits)
-	if _, failure := ledger.Admit(compaction.MaxCount, compaction.MaxCount); failure == nil {
+	if _, failure := admit(ledger, compaction.MaxCount, compaction.MaxCount); failure == nil {
 		t.Error("a job of 2^53-1 bytes is admitted")
 	}
 }
@@ -125,7 +170,7 @@ func TestGreatestJob(t *testing.T) {
 func TestChangesAreTold(t *testing.T) {
 	ledger := admission.NewLedger(limits)
 	changed := ledger.Changed()
-	grant, failure := ledger.Admit(0, 1<<40)
+	grant, failure := admit(ledger, 0, 1<<40)
 	if failure != nil {
 		t.Fatal(failure)
 	}

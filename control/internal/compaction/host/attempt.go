@@ -21,136 +21,110 @@ type attempt struct {
 	job      compaction.Job
 	stream   sluicev1.CompactionService_RunCompactionServer
 	requests <-chan request
+	// grant is what the job was given once it is admitted, and release gives that and its directory back.
+	grant   admission.Grant
+	release func()
 	// errors is what the worker wrote to its standard error.
 	errors string
 }
 
-// run gives nil when the caller has taken the result.
+// run gives nil when the caller has taken the result. The job keeps its slot and its directory until what
+// it has left is removed.
 func (a *attempt) run(ctx context.Context) *compaction.Failure {
-	program, grant, failure := a.admit()
+	program, failure := a.admit()
 	if failure != nil {
 		return failure
 	}
-	defer grant.Release()
 	if err := a.host.journal.Write(scratch.Entry{OutputPath: a.job.OutputPath}); err != nil {
+		a.release()
 		return compaction.Failuref(compaction.Failed, "the job cannot be noted: %v", err)
 	}
-	failure = a.compact(ctx, program, grant)
-	if failure != nil {
-		a.host.sweep(a.job.OutputPath)
+	if failure := a.compact(ctx, program); failure != nil {
+		a.host.cleanUp(leftOver{scratch.Entry{OutputPath: a.job.OutputPath}, a.release})
+		return failure
 	}
-	return failure
+	a.release()
+	return nil
 }
 
-// admit looks at what costs least first.
-func (a *attempt) admit() (string, admission.Grant, *compaction.Failure) {
-	select {
-	case <-a.host.stopping:
-		return "", admission.Grant{}, compaction.Failuref(compaction.Stopping, "the agent stops")
-	default:
+// admit gives the program for the job. It looks at files only when the job has a slot, so that jobs which
+// wait for a disk are never more than that.
+func (a *attempt) admit() (string, *compaction.Failure) {
+	program, failure := a.host.programFor(a.job)
+	if failure != nil {
+		return "", failure
 	}
-	program, known := a.host.config.Programs[a.job.RocksDB.Series()]
+	grant, failure := a.host.ledger.Admit(admission.Request{InputBytes: a.job.InputBytes})
+	if failure != nil {
+		return "", failure
+	}
+	free, isFree := a.host.folders.claim(a.job.OutputPath)
+	if !isFree {
+		grant.Release()
+		return "", compaction.Failuref(compaction.Path, "another job has the output path %s", a.job.OutputPath)
+	}
+	a.grant, a.release = grant, func() { free(); grant.Release() }
+	if failure := a.checkFiles(); failure != nil {
+		a.release()
+		return "", failure
+	}
+	return program, nil
+}
+
+// programFor is the program for a job, if jobs are taken at all.
+func (h *Host) programFor(job compaction.Job) (string, *compaction.Failure) {
+	if isClosed(h.stopping) {
+		return "", compaction.Failuref(compaction.Stopping, "the agent stops")
+	}
+	program, known := h.config.Programs[job.RocksDB.Series()]
 	if !known {
-		return "", admission.Grant{}, compaction.Failuref(compaction.VersionUnknown,
-			"there is no program for RocksDB %s here", a.job.RocksDB.Series())
+		return "", compaction.Failuref(compaction.VersionUnknown, "there is no program for RocksDB %s here", job.RocksDB.Series())
 	}
+	if !isClosed(h.cleaned) {
+		return "", compaction.Failuref(compaction.Busy, "the agent has been started, and removes first what the one before it has left")
+	}
+	return program, nil
+}
+
+func isClosed(channel <-chan struct{}) bool {
+	select {
+	case <-channel:
+		return true
+	default:
+		return false
+	}
+}
+
+func (a *attempt) checkFiles() *compaction.Failure {
 	if failure := a.host.config.Allowed.Check(a.job); failure != nil {
-		return "", admission.Grant{}, failure
+		return failure
 	}
-	free, err := scratch.FreeBytes(a.job.OutputPath)
-	if err != nil {
-		return "", admission.Grant{}, compaction.Failuref(compaction.Path, "%v", err)
-	}
-	grant, failure := a.host.ledger.Admit(a.job.InputBytes, free)
-	return program, grant, failure
+	return a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.job.OutputPath) })
 }
 
 // compact runs the worker and hands its result over.
-func (a *attempt) compact(ctx context.Context, program string, grant admission.Grant) *compaction.Failure {
+func (a *attempt) compact(ctx context.Context, program string) *compaction.Failure {
 	accepted := &sluicev1.RunCompactionResponse_Accepted{Accepted: &sluicev1.CompactionAccepted{}}
 	if err := a.stream.Send(&sluicev1.RunCompactionResponse{Content: accepted}); err != nil {
 		return callerLost(err)
 	}
 	begun := time.Now()
-	report, failure := a.work(ctx, program, grant)
+	report, failure := a.work(ctx, program)
 	a.errors = report.Errors
 	if failure != nil {
 		return failure
 	}
 	a.host.metrics.Ran(time.Since(begun), report.CPUSeconds, report.OpenSeconds)
 	a.host.metrics.Resumed(report.ResumedBytes)
-	grant.Release()
 	return a.handOver(report.Result)
 }
 
-// ended is a worker that is gone.
-type ended struct {
-	report worker.Report
-	err    error
-}
-
-// work watches over worker and caller until the worker is gone.
-func (a *attempt) work(ctx context.Context, program string, grant admission.Grant) (worker.Report, *compaction.Failure) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	moved, done := make(chan compaction.Progress, 1), make(chan ended, 1)
-	go func() {
-		report, err := worker.Run(ctx, a.spec(program, grant, moved))
-		if a.host.config.ResumeJobs && isLost(err) {
-			// Nobody else has the directory: the process is gone, and the job is still this agent's.
-			a.host.metrics.Restarted()
-			report, err = worker.Run(ctx, a.spec(program, grant, moved))
-		}
-		done <- ended{report, err}
-	}()
-	end := func(reason compaction.Reason, format string, arguments ...any) {
-		cancel(compaction.Failuref(reason, format, arguments...))
-	}
-	silent := time.AfterFunc(compaction.Expiry, func() { end(compaction.Cancelled, "the caller has said nothing for %v", compaction.Expiry) })
-	defer silent.Stop()
-	long := time.AfterFunc(a.host.config.LongestJob, func() { end(compaction.TooLong, "the job has run for %v", a.host.config.LongestJob) })
-	defer long.Stop()
-	ticker := time.NewTicker(compaction.Heartbeat)
-	defer ticker.Stop()
-
-	var progress compaction.Progress
-	requests, stopping := a.requests, a.host.stopping
-	for {
-		select {
-		case worker := <-done:
-			return worker.report, failureOrNil(worker.err)
-		case progress = <-moved:
-		case <-stopping:
-			end(compaction.Stopping, "the agent stops")
-			stopping = nil
-		case request := <-requests:
-			silent.Reset(compaction.Expiry)
-			if request.err != nil || request.GetTake() {
-				end(compaction.Cancelled, "the caller has ended the job")
-				requests = nil
-			}
-		case <-ticker.C:
-			if written := scratch.Size(a.job.OutputPath); written > grant.TemporaryBytes {
-				end(compaction.TooLarge, "the job has written %d bytes, where its input leaves room for %d", written, grant.TemporaryBytes)
-			}
-			if err := a.sendProgress(progress); err != nil {
-				end(compaction.Cancelled, "the caller cannot be reached: %v", err)
-			}
-		}
-	}
-}
-
-// isLost says whether a worker has ended without a word, as one that was killed.
-func isLost(err error) bool {
-	return err != nil && compaction.FailureOf(err).Reason == compaction.WorkerLost
-}
-
-func (a *attempt) spec(program string, grant admission.Grant, moved chan compaction.Progress) worker.Spec {
+func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Spec {
 	return worker.Spec{
 		Program: program,
 		Job: message.WorkerJob{
 			ProtocolVersion: message.CurrentVersion(), Job: a.job, Libraries: a.host.config.Libraries,
-			MemoryLimitBytes: grant.MemoryBytes, TemporaryLimitBytes: grant.TemporaryBytes,
+			MemoryLimitBytes: a.grant.MemoryBytes, TemporaryLimitBytes: a.grant.TemporaryBytes,
 			Resumable: a.host.config.ResumeJobs,
 		},
 		Nice:  a.host.config.Nice,
@@ -172,12 +146,6 @@ func (a *attempt) note(pid int) error {
 		return err
 	}
 	return a.host.journal.Write(scratch.Entry{OutputPath: a.job.OutputPath, Worker: process})
-}
-
-func (a *attempt) sendProgress(progress compaction.Progress) error {
-	return a.stream.Send(&sluicev1.RunCompactionResponse{
-		Content: &sluicev1.RunCompactionResponse_Progress{Progress: wire.EncodeCompactionProgress(progress)},
-	})
 }
 
 // handOver gives the result, and with it the directory, to the caller. The directory is the caller's from

@@ -13,6 +13,7 @@ import (
 	"sluice.dev/control/internal/compaction/admission"
 	"sluice.dev/control/internal/compaction/metrics"
 	"sluice.dev/control/internal/compaction/scratch"
+	"sluice.dev/control/internal/compaction/worker"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
@@ -29,6 +30,8 @@ type Config struct {
 	Limits    admission.Limits
 	// LongestJob is how long a job may run.
 	LongestJob time.Duration
+	// LongestStandstill is how long a worker may go on without getting any further.
+	LongestStandstill time.Duration
 	// Nice is the priority of workers, -20 to 19, of which lower ones go first.
 	Nice int
 	// ResumeJobs has a second worker go on with a job whose first one was lost.
@@ -50,9 +53,16 @@ type Host struct {
 	metrics *metrics.Worker
 	load    func() Load
 	logger  *slog.Logger
-	unswept unswept
+	folders folders
+	left    leftOvers
+	// cleaned is closed when what an agent before this one has left is removed.
+	cleaned chan struct{}
 	// stopping is closed when no more jobs are taken and those that run are to end.
 	stopping <-chan struct{}
+
+	// run and size are the outside world, which tests replace.
+	run  func(context.Context, worker.Spec) (worker.Report, error)
+	size func(path string) uint64
 }
 
 // Surroundings are what a host needs of its agent.
@@ -63,14 +73,14 @@ type Surroundings struct {
 	Stopping <-chan struct{}
 }
 
-// New makes a host. It removes what an agent before it has left, and goes on if it cannot.
+// New makes a host. It takes jobs once Tend has removed what an agent before it has left.
 func New(config Config, journal *scratch.Journal, surroundings Surroundings) *Host {
 	h := &Host{
 		config: config, journal: journal, ledger: admission.NewLedger(config.Limits),
 		load: surroundings.Load, logger: surroundings.Logger, stopping: surroundings.Stopping,
+		cleaned: make(chan struct{}), run: worker.Run, size: scratch.Size,
 	}
 	h.metrics = surroundings.Metrics(h.ledger.Usage)
-	h.clean()
 	return h
 }
 
@@ -101,10 +111,13 @@ func (h *Host) WatchCapacity(
 }
 
 func (h *Host) capacity() compaction.Capacity {
-	load := h.load()
+	load, slots := h.load(), uint32(0)
+	if isClosed(h.cleaned) {
+		slots = h.ledger.FreeSlots()
+	}
 	return compaction.Capacity{
 		CPUUsed: load.CPUUsed, CPUAge: load.Age, CPUs: load.CPUs,
-		FreeSlots: h.ledger.FreeSlots(), Series: slices.Sorted(maps.Keys(h.config.Programs)),
+		FreeSlots: slots, Series: slices.Sorted(maps.Keys(h.config.Programs)),
 	}
 }
 

@@ -48,7 +48,7 @@ func newNode(t *testing.T, change func(*host.Config)) *node {
 		Limits: admission.Limits{
 			Slots: 2, MemoryBytes: 1 << 30, JobMemoryBytes: 512 << 20, TemporaryBytes: 1 << 30,
 		},
-		LongestJob: time.Hour,
+		LongestJob: time.Hour, LongestStandstill: time.Hour,
 	}
 	if change != nil {
 		change(&config)
@@ -64,6 +64,7 @@ func newNode(t *testing.T, change func(*host.Config)) *node {
 		},
 		Logger: slog.New(slog.DiscardHandler), Stopping: n.stopping,
 	})
+	tend(t, served)
 	authority := securitytest.NewAuthority(t, "test")
 	listener, err := protocol.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -81,6 +82,15 @@ func newNode(t *testing.T, change func(*host.Config)) *node {
 	t.Cleanup(func() { connection.Close() })
 	n.client = sluicev1.NewCompactionServiceClient(connection)
 	return n
+}
+
+// tend has a host take jobs.
+func tend(t *testing.T, h *host.Host) {
+	ctx, cancel := context.WithCancel(context.Background())
+	tended := make(chan struct{})
+	go func() { h.Tend(ctx); close(tended) }()
+	t.Cleanup(func() { cancel(); <-tended })
+	<-h.Cleaned()
 }
 
 type stream = sluicev1.CompactionService_RunCompactionClient
@@ -345,12 +355,13 @@ func TestWhatIsLeftIsRemovedAtTheStart(t *testing.T) {
 	if err := journal.Write(scratch.Entry{OutputPath: job.OutputPath}); err != nil {
 		t.Fatal(err)
 	}
-	host.New(host.Config{}, journal, host.Surroundings{
+	next := host.New(host.Config{}, journal, host.Surroundings{
 		Metrics: func(usage func() admission.Usage) *metrics.Worker {
 			return metrics.NewWorker(prometheus.NewRegistry(), usage)
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	})
+	tend(t, next)
 	if entries, err := journal.Entries(); err != nil || len(entries) != 0 {
 		t.Errorf("%v, %v", entries, err)
 	}
