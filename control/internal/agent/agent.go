@@ -216,11 +216,33 @@ func (a *Agent) shutDown() {
 	close(a.stopping)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
-	force := context.AfterFunc(ctx, a.server.Stop)
-	a.server.GracefulStop()
-	force()
+	if !stopServer(a.server, shutdownTime) {
+		a.logger.Warn("calls were not over, as those that wait for a disk")
+	}
 	if err := a.metricsServer.Shutdown(ctx); err != nil {
 		a.logger.Warn("the metrics were still being read", "error", err)
+	}
+}
+
+// stopServer gives calls that are under way some time, then tells them to end, and gives them that time
+// again. What waits for a disk sees nothing of that: isOver is false then.
+func stopServer(server *grpc.Server, most time.Duration) (isOver bool) {
+	ended := make(chan struct{})
+	go func() {
+		server.GracefulStop()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(most):
+	}
+	server.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(most):
+		return false
 	}
 }
 
