@@ -1,5 +1,6 @@
 #include "sluice/remote/output_folder.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,13 +10,21 @@
 #include <string_view>
 #include <system_error>
 
+#include "sluice/protocol/file_descriptor.h"
+
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = ".sluice-compaction-";
+constexpr std::string_view kGone = ".gone";
+// Files get the group of the folder; not every file system keeps the bit.
 constexpr mode_t kMode = 02770;
+constexpr mode_t kPlainMode = 0770;
+constexpr mode_t kFileMode = 0660;
+// As the store's own files are, where it may not be in the group.
+constexpr mode_t kReadableFileMode = 0664;
 
 bool IsOutputFolder(const std::string& path) {
   return fs::path(path).filename().string().rfind(kPrefix, 0) == 0;
@@ -41,12 +50,18 @@ std::string OutputFolderPath(const std::string& parent, const std::string& id) {
 bool MakeOutputFolder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0) return false;
   GiveToGroup(path);
-  return ::chmod(path.c_str(), kMode) == 0;
+  return ::chmod(path.c_str(), kMode) == 0 ||
+         ::chmod(path.c_str(), kPlainMode) == 0;
 }
 
 void RemoveOutputFolder(const std::string& path) {
   if (!IsOutputFolder(path)) return;
+  const std::string gone = path + std::string(kGone);
   std::error_code ignored;
+  // An earlier removal may not have come to its end.
+  fs::remove_all(gone, ignored);
+  fs::rename(path, gone, ignored);
+  fs::remove_all(gone, ignored);
   fs::remove_all(path, ignored);
 }
 
@@ -61,11 +76,25 @@ void RemoveLeftOutputFolders(
   }
 }
 
-bool AreOnOneFileSystem(const std::string& first, const std::string& second) {
-  struct stat a;
-  struct stat b;
-  return ::stat(first.c_str(), &a) == 0 && ::stat(second.c_str(), &b) == 0 &&
-         a.st_dev == b.st_dev;
+void ShareWithStore(const std::string& path) {
+  struct stat folder;
+  if (::stat(path.c_str(), &folder) != 0) return;
+  // The kernel takes the bit from who gives it and is not in the group.
+  const bool is_kept = (folder.st_mode & S_ISGID) != 0;
+  const mode_t mode = is_kept ? kFileMode : kReadableFileMode;
+  std::error_code error;
+  for (fs::directory_iterator each(path, error), end; !error && each != end;
+       each.increment(error)) {
+    const FileDescriptor file(::open(
+        each->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status;
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    // Where either is refused the store says that it cannot read the file.
+    const bool has_group =
+        status.st_gid == folder.st_gid ||
+        ::fchown(file.get(), static_cast<uid_t>(-1), folder.st_gid) == 0;
+    if (!has_group || ::fchmod(file.get(), mode) != 0) return;
+  }
 }
 
 }  // namespace sluice

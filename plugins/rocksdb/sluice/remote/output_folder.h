@@ -13,7 +13,8 @@ std::string OutputFolderPath(const std::string& parent, const std::string& id);
 // be made or is there already.
 bool MakeOutputFolder(const std::string& path);
 
-// Removes such a folder and what is in it; nothing else.
+// Removes such a folder and what is in it; nothing else. First it gets another
+// name, so that a worker that does not know yet can put nothing there.
 void RemoveOutputFolder(const std::string& path);
 
 // Removes the folders that jobs of an earlier process have left.
@@ -21,7 +22,9 @@ void RemoveLeftOutputFolders(
     const std::string& parent,
     const std::function<bool(const std::string& path)>& is_in_use);
 
-// Whether files can be renamed from one folder to the other.
-bool AreOnOneFileSystem(const std::string& first, const std::string& second);
+// For the worker: lets the store have the files in a folder of its job, also
+// where they do not get the group of the folder by themselves. The store may
+// make hard links to them, for which the kernel wants the right to write.
+void ShareWithStore(const std::string& path);
 
 }  // namespace sluice

@@ -82,7 +82,7 @@ int Main() {
   // Both live until the end of the process: threads use them that nobody
   // waits for.
   static ReportLines report(STDOUT_FILENO);
-  // The store reads the files by their group.
+  // The store reaches the files by their group.
   ::umask(0007);
   report.Started();
   ::signal(SIGTERM, CancelOnSignal);

@@ -21,6 +21,7 @@
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/options_util.h"
 #include "sluice/remote/compaction_payload.h"
+#include "sluice/remote/output_folder.h"
 #include "sluice/worker/input_tables.h"
 
 namespace sluice {
@@ -76,6 +77,8 @@ void OpenCheaply(const CompactionInput& input, const std::string& output_path,
   options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
                           {"skip_stats_update_on_db_open", "true"},
                           {"track_and_verify_wals_in_manifest", "false"}};
+  // The store's own log may be there, or no such folder on this node.
+  options->options_map["db_log_dir"] = "";
 }
 
 // With hashes of outputs to verify RocksDB starts anew without a word, and
@@ -197,6 +200,7 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
         DB::OpenAndCompact(options, job_.database_path, job_.output_path,
                            job_.input, &result.payload, made);
     if (!status.ok()) return FailureOf(status);
+    ShareWithStore(job_.output_path);
   } catch (const std::bad_alloc&) {
     return JobFailure{"worker-memory", "the memory of the job is used up"};
   }
