@@ -32,10 +32,17 @@ sluice_test(core_test sluice_core
   sluice/protocol/server_test.cc
   sluice/remote/agent_connection_test.cc
   sluice/remote/agent_messages_test.cc
+  sluice/remote/agent_silence_test.cc
+  sluice/remote/output_folder_test.cc
   sluice/signal_free_thread_test.cc
   sluice/store/compaction_admissions_test.cc
   sluice/store/family_state_test.cc
+  sluice/store/figures_test.cc
+  sluice/store/order_guard_test.cc
+  sluice/store/order_socket_test.cc
   sluice/store/scope_names_test.cc
+  sluice/store/store_state_test.cc
+  sluice/store/untold_ends_test.cc
   sluice/text/base64_test.cc
   sluice/text/printable_test.cc)
 
@@ -57,8 +64,10 @@ target_link_libraries(sluice-compact sluice_store)
 # environment variable SLUICE_BINARY.
 sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
+  sluice/latency/timing_statistics_test.cc
   sluice/store/database_test.cc
   sluice/store/orders_test.cc
+  sluice/store/safety_test.cc
   sluice/remote/compaction_payload_test.cc
   sluice/remote/remote_compactions_test.cc
   sluice/worker/job_line_test.cc

@@ -1,8 +1,7 @@
 #include "sluice/compaction_service.h"
 
-#include <exception>
-
 #include "rocksdb/db.h"
+#include "sluice/guarded.h"
 
 namespace sluice {
 namespace {
@@ -14,21 +13,11 @@ using ROCKSDB_NAMESPACE::CompactionServiceScheduleResponse;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DBOptions;
 
-// Memory that runs out here must not reach RocksDB, which is not safe for
-// exceptions: the store then goes on as without the plug-in.
-template <typename Action, typename Result>
-Result Guarded(Result otherwise, const Action& action) noexcept {
-  try {
-    return action();
-  } catch (const std::exception&) {
-    return otherwise;
-  }
-}
-
 }  // namespace
 
 CompactionService::CompactionService()
-    : process_(Process::Instance()), remote_(&options_, process_->figures()) {
+    : process_(Process::Instance()),
+      remote_(&options_, process_->figures(), process_->pace()) {
   RegisterOptions(&options_, &PluginOptionTypes());
 }
 
@@ -65,36 +54,29 @@ CompactionServiceJobStatus CompactionService::Wait(const std::string& id,
 
 void CompactionService::OnInstallation(const std::string& id,
                                        CompactionServiceJobStatus status) {
-  Guarded(0, [&] {
-    remote_.Installed(id, status);
-    return 0;
-  });
+  Guarded([&] { remote_.Installed(id, status); });
 }
 
 void CompactionService::PrepareOptions(const std::string& path,
                                        DBOptions* options) {
-  Guarded(0, [&] {
-    process_->Prepare(path, options_, options);
-    return 0;
-  });
+  Guarded([&] { process_->Prepare(path, options_, options); });
 }
 
 void CompactionService::Opened(DB* db) {
-  Guarded(0, [&] {
+  Guarded([&] {
     process_->Opened(db);
     remote_.Open(db);
-    return 0;
   });
 }
 
 // Jobs on other nodes end first: a thread that waits for one has to go on.
 void CompactionService::ShutdownBegins(DB* db) {
-  Guarded(0, [&] {
+  Guarded([&] {
+    const auto database = process_->DatabaseOf(db);
+    if (!database) return;
     // One that was never open may be a second open of a folder in use.
-    if (!process_->IsOpen(db)) return 0;
-    remote_.Close(db->GetName());
-    process_->ShutdownBegins(db);
-    return 0;
+    if (database->WasOpened()) remote_.Close(db->GetName());
+    process_->ShutdownBegins(database.get());
   });
 }
 
@@ -103,10 +85,7 @@ bool CompactionService::MayCompact(DB* db, uint32_t family) {
 }
 
 void CompactionService::StaysLocal(const std::string&, const char* reason) {
-  Guarded(0, [&] {
-    remote_.CountLocal(reason);
-    return 0;
-  });
+  Guarded([&] { remote_.CountLocal(reason); });
 }
 
 }  // namespace sluice

@@ -2,11 +2,32 @@
 
 #include <algorithm>
 
+#include "sluice/guarded.h"
+
 namespace sluice {
 namespace {
 
 // How late what ends a wait without a change of leases can be seen.
 constexpr Duration kPoll = std::chrono::milliseconds(50);
+
+// Counted as long as it lives, also where a wait ends with an exception.
+class Counted {
+ public:
+  Counted(std::atomic<int>* count, bool is_counted)
+      : count_(count), by_(is_counted ? 1 : 0) {
+    *count_ += by_;
+  }
+  ~Counted() { *count_ -= by_; }
+
+ private:
+  std::atomic<int>* const count_;
+  const int by_;
+};
+
+bool IsOfJob(const Task& task, const Task& of) {
+  return task.freedom == of.freedom && task.kind == of.kind &&
+         task.job == of.job;
+}
 
 }  // namespace
 
@@ -25,10 +46,68 @@ void Pace::End(const std::shared_ptr<Task>& task) {
   changed_.notify_all();
 }
 
+void Pace::EndJob(const Task& of) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(running_,
+                  [&](const auto& each) { return IsOfJob(*each, of); });
+  }
+  changed_.notify_all();
+}
+
+void Pace::EndAll(const Freedom* database) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(running_, [&](const auto& each) {
+      return each->freedom.get() == database;
+    });
+    closing_.erase(database);
+  }
+  changed_.notify_all();
+}
+
 void Pace::Wake() {
   // Under the lock, so that nobody is between its look and its wait.
   { std::lock_guard<std::mutex> lock(mutex_); }
   changed_.notify_all();
+}
+
+void Pace::LetGo(Task* task) {
+  task->is_exempt = true;
+  Wake();
+}
+
+void Pace::LetFlushesGo(const Freedom* database) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& each : running_) {
+      if (each->kind == Kind::kFlush && each->freedom.get() == database) {
+        each->is_exempt = true;
+      }
+    }
+  }
+  changed_.notify_all();
+}
+
+void Pace::SetClosing(const Freedom* database, bool is_closing) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (is_closing) {
+      closing_.insert(database);
+    } else {
+      closing_.erase(database);
+    }
+  }
+  changed_.notify_all();
+}
+
+void Pace::SetFlushQueued(bool is_queued) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_queued) {
+    flush_queued_since_.reset();
+  } else if (!flush_queued_since_) {
+    flush_queued_since_ = clock_->Now();
+  }
 }
 
 std::vector<std::shared_ptr<Task>> Pace::Running() const {
@@ -36,15 +115,36 @@ std::vector<std::shared_ptr<Task>> Pace::Running() const {
   return running_;
 }
 
-void Pace::BeforeWrite(Task* task, size_t bytes) {
+std::shared_ptr<Task> Pace::FindCompaction(const Freedom* database,
+                                           int job) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found =
+      std::find_if(running_.begin(), running_.end(), [&](const auto& each) {
+        return each->kind == Kind::kCompaction &&
+               each->freedom.get() == database && each->job == job;
+      });
+  return found == running_.end() ? nullptr : *found;
+}
+
+size_t Pace::CountCompactions(const std::string& scope) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return static_cast<size_t>(
+      std::count_if(running_.begin(), running_.end(), [&](const auto& each) {
+        const auto& scopes = each->scopes;
+        return each->kind == Kind::kCompaction &&
+               std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+      }));
+}
+
+void Pace::BeforeWrite(Task* task, size_t bytes) noexcept {
   task->bytes_written.fetch_add(bytes, std::memory_order_relaxed);
   task->active_at.store(clock_->Now().time_since_epoch().count(),
                         std::memory_order_relaxed);
   if (leases_->IsEmpty() || task->IsFree()) {
-    task->bytes_charged = task->Progress();
+    task->bytes_charged = task->LocalProgress();
     return;
   }
-  WaitAsLongAsNeeded(task);
+  Guarded([&] { WaitAsLongAsNeeded(task); });
   task->active_at = clock_->Now().time_since_epoch().count();
 }
 
@@ -53,21 +153,33 @@ void Pace::WaitAsLongAsNeeded(Task* task) {
   const TimePoint start = clock_->Now();
   control_.Charge(task, start);
   bool has_waited = false;
-  ++task->waiting_threads;
-  while (!task->IsFree()) {
-    const Wait wait = control_.WaitFor(*task, running_, clock_->Now());
-    if (wait.IsOver()) break;
-    has_waited = true;
-    task->held_threads += wait.is_held;
-    changed_.wait_for(lock, std::min(wait.time, kPoll));
-    task->held_threads -= wait.is_held;
+  {
+    const Counted waiting(&task->waiting_threads, true);
+    while (!task->IsFree()) {
+      const Wait wait = control_.WaitFor(*task, running_, clock_->Now());
+      if (wait.IsOver()) break;
+      if (!MayWait(*task, start)) {
+        task->is_exempt = true;
+        break;
+      }
+      has_waited = true;
+      const Counted held(&task->held_threads, wait.is_held);
+      changed_.wait_for(lock, std::min(wait.time, kPoll));
+    }
   }
-  --task->waiting_threads;
   if (!has_waited) return;
   task->throttled_nanoseconds +=
       std::chrono::duration_cast<std::chrono::nanoseconds>(clock_->Now() -
                                                            start)
           .count();
+}
+
+bool Pace::MayWait(const Task& task, TimePoint since) const {
+  if (task.kind != Kind::kFlush) return true;
+  if (!closing_.empty()) return false;
+  return !flush_queued_since_ ||
+         Seconds(clock_->Now() - std::max(since, *flush_queued_since_)) <
+             kLongestWaitBeforeOthersSeconds;
 }
 
 }  // namespace sluice

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "sluice/io/pace_control.h"
@@ -13,23 +17,44 @@ namespace sluice {
 
 class Pace {
  public:
+  // A flush that waits for longer goes on if another one waits for its turn:
+  // that may be one that somebody needs, such as the ingestion of a file, which
+  // stops writes. The store runs few at once and takes over their results in
+  // order.
+  static constexpr double kLongestWaitBeforeOthersSeconds = 5;
+
   // The store calls Wake after every change of the leases.
   Pace(const LeaseStore* leases, const MonotonicClock* clock)
       : leases_(leases), clock_(clock), control_(leases) {}
 
   void Begin(std::shared_ptr<Task> task);
   void End(const std::shared_ptr<Task>& task);
+  // Ends all tasks of a job, or of a database.
+  void EndJob(const Task& of);
+  void EndAll(const Freedom* database);
 
   // Called by a thread of the task before it writes; waits.
-  void BeforeWrite(Task* task, size_t bytes);
+  void BeforeWrite(Task* task, size_t bytes) noexcept;
 
   // Has all who wait look again at what bounds them.
   void Wake();
+  // The task waits no more; all flushes of a database that run now.
+  void LetGo(Task* task);
+  void LetFlushesGo(const Freedom* database);
+  // While a database closes, no flush of the process waits: its own may need
+  // the thread of another one.
+  void SetClosing(const Freedom* database, bool is_closing);
+  // Whether a flush waits for its turn in any database.
+  void SetFlushQueued(bool is_queued);
 
   std::vector<std::shared_ptr<Task>> Running() const;
+  // The task of a compaction; nullptr if there is none.
+  std::shared_ptr<Task> FindCompaction(const Freedom* database, int job) const;
+  size_t CountCompactions(const std::string& scope) const;
 
  private:
   void WaitAsLongAsNeeded(Task* task);
+  bool MayWait(const Task& task, TimePoint since) const;
 
   const LeaseStore* const leases_;
   const MonotonicClock* const clock_;
@@ -37,6 +62,8 @@ class Pace {
   std::condition_variable changed_;
   PaceControl control_;
   std::vector<std::shared_ptr<Task>> running_;
+  std::set<const Freedom*> closing_;
+  std::optional<TimePoint> flush_queued_since_;
 };
 
 }  // namespace sluice

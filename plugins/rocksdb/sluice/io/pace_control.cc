@@ -23,13 +23,17 @@ bool IsActive(const Task& task, TimePoint now) {
          Seconds(now - active_at) <= PaceControl::kActiveSeconds;
 }
 
+bool IsRate(const std::optional<Lease>& pace) {
+  return pace && pace->setting.name == SettingName::kRate;
+}
+
 }  // namespace
 
 void PaceControl::Charge(Task* task, TimePoint now) {
-  const uint64_t progress = task->Progress();
+  const uint64_t progress = task->LocalProgress();
   const uint64_t charged = task->bytes_charged.exchange(progress);
   const auto pace = leases_->Find(task->kind, Aspect::kPace, task->scopes);
-  if (pace && pace->setting.name == SettingName::kRate && progress > charged) {
+  if (IsRate(pace) && progress > charged) {
     BucketOf(*pace, now)->Take(progress - charged);
   }
   ForgetUnusedBuckets();
@@ -39,10 +43,12 @@ Wait PaceControl::WaitFor(const Task& task,
                           const std::vector<std::shared_ptr<Task>>& running,
                           TimePoint now) {
   const auto pace = leases_->Find(task.kind, Aspect::kPace, task.scopes);
-  const bool has_rate = pace && pace->setting.name == SettingName::kRate;
   if (pace && pace->setting.name == SettingName::kHold) {
     return Wait::UntilChange(/*is_held=*/true);
   }
+  // It would starve behind all that have a higher priority.
+  if (pace && pace->setting.name == SettingName::kFull) return Wait::None();
+  const bool has_rate = IsRate(pace);
   const bool is_ranked =
       has_rate ||
       leases_->Find(task.kind, Aspect::kPriority, task.scopes).has_value();
@@ -67,8 +73,7 @@ void PaceControl::ForgetUnusedBuckets() {
   for (auto each = buckets_.begin(); each != buckets_.end();) {
     const auto& [kind, scope] = each->first;
     const auto pace = leases_->Find(kind, Aspect::kPace, {scope});
-    const bool is_used = pace && pace->setting.name == SettingName::kRate;
-    each = is_used ? std::next(each) : buckets_.erase(each);
+    each = IsRate(pace) ? std::next(each) : buckets_.erase(each);
   }
 }
 
@@ -80,12 +85,24 @@ double PaceControl::RankOf(const Task& task) const {
 
 bool PaceControl::MustYield(const Task& task,
                             const std::vector<std::shared_ptr<Task>>& running,
-                            TimePoint now) const {
+                            TimePoint now) {
   const double rank = RankOf(task);
   return std::any_of(running.begin(), running.end(), [&](const auto& other) {
     return other.get() != &task && IsActive(*other, now) &&
-           RankOf(*other) > rank;
+           RankOf(*other) > rank && !IsSlowedByItsOwnRate(*other, task, now);
   });
+}
+
+// Whether the other one waits for a rate that is not also the task's: then the
+// device is idle as far as it goes, and a low rate would stop all below it.
+bool PaceControl::IsSlowedByItsOwnRate(const Task& other, const Task& task,
+                                       TimePoint now) {
+  const auto its = leases_->Find(other.kind, Aspect::kPace, other.scopes);
+  if (other.IsFree() || !IsRate(its)) return false;
+  const auto own = leases_->Find(task.kind, Aspect::kPace, task.scopes);
+  const bool is_shared =
+      own && own->kind == its->kind && own->scope == its->scope;
+  return !is_shared && BucketOf(*its, now)->WaitTime() > Duration::zero();
 }
 
 }  // namespace sluice

@@ -25,7 +25,8 @@ struct Wait {
 // A task obeys the lease on the narrowest scope that has one. Where a rate or
 // a priority binds it, it also lets those go first that have a higher rank:
 // flushes before compactions of L0 before deeper ones, unless a priority says
-// otherwise. Not safe for threads by itself.
+// otherwise. With the setting full it waits for nobody. Not safe for threads
+// by itself.
 class PaceControl {
  public:
   // A task that has not asked to write for so long holds up nobody.
@@ -50,7 +51,8 @@ class PaceControl {
   double RankOf(const Task& task) const;
   bool MustYield(const Task& task,
                  const std::vector<std::shared_ptr<Task>>& running,
-                 TimePoint now) const;
+                 TimePoint now);
+  bool IsSlowedByItsOwnRate(const Task& other, const Task& task, TimePoint now);
 
   const LeaseStore* const leases_;
   std::map<Place, TokenBucket> buckets_;

@@ -70,14 +70,22 @@ TEST_F(PaceControlTest, WithoutALeaseNothingWaits) {
 TEST_F(PaceControlTest, WhatAnotherNodeDidIsNotPaidFor) {
   Order("orders", kThousand);
   const auto task = Compaction(3);
-  task->ShowRemoteProgress(1 << 30, 1 << 20);
-  EXPECT_EQ(task->Progress(), 1u << 30);
-  task->ShowRemoteProgress(1 << 20, 1 << 10);
-  EXPECT_EQ(task->Progress(), 1u << 30);
-  // It is local from now on.
-  task->bytes_read += 500;
+  task->bytes_remote = 1 << 30;
+  task->bytes_read = 500;
+  EXPECT_EQ(task->Progress(), (1u << 30) + 500);
   control_.Charge(task.get(), clock_.Now());
-  EXPECT_LE(WaitSeconds(task), 0.5);
+  EXPECT_NEAR(WaitSeconds(task), 0.5, 1e-6);
+}
+
+// Of two parts of a compaction one goes to another node, and one stays.
+TEST_F(PaceControlTest, WhatIsDoneHereIsPaidForBesideWhatAnotherNodeDoes) {
+  Order("orders", kThousand);
+  const auto task = Compaction(3);
+  for (int i = 0; i < 10; ++i) {
+    task->bytes_remote += 1000;
+    Write(task, 100);
+  }
+  EXPECT_NEAR(WaitSeconds(task), 1, 1e-6);
 }
 
 TEST_F(PaceControlTest, AHoldHoldsItsScopeAlone) {
@@ -152,6 +160,39 @@ TEST_F(PaceControlTest, WhoDoesNothingHoldsUpNobody) {
   Touch(level0);
   EXPECT_GT(WaitSeconds(deep), 0);
   level0->held_threads = 1;
+  EXPECT_EQ(WaitSeconds(deep), 0);
+}
+
+TEST_F(PaceControlTest, WhoWaitsForARateOfItsOwnHoldsUpNobody) {
+  Order("", kThousand);
+  Order("", {SettingName::kRate, 1}, Kind::kFlush);
+  const auto deep = Compaction(2);
+  const auto flush = Flush();
+  EXPECT_GT(WaitSeconds(deep), 0);
+  flush->waiting_threads = 1;
+  Write(flush, 100);
+  EXPECT_EQ(WaitSeconds(deep), 0);
+}
+
+// It would take what the other one waits for.
+TEST_F(PaceControlTest, WhoWaitsForASharedRateGoesFirst) {
+  Order("", kThousand);
+  const auto deep = Compaction(2);
+  const auto level0 = Compaction(0);
+  level0->waiting_threads = 1;
+  Write(level0, 1000);
+  clock_.Move(0.999);
+  EXPECT_LT(WaitSeconds(level0), 0.005);
+  EXPECT_NEAR(WaitSeconds(deep), 0.01, 1e-6);
+}
+
+TEST_F(PaceControlTest, AtFullPaceNobodyIsWaitedFor) {
+  const auto deep = Compaction(2);
+  const auto level0 = Compaction(0);
+  Order("", {SettingName::kPriority, 7});
+  Order("orders/default/L2", {SettingName::kPriority, 0});
+  EXPECT_GT(WaitSeconds(deep), 0);
+  Order("orders/default/L2", kFull);
   EXPECT_EQ(WaitSeconds(deep), 0);
 }
 

@@ -4,6 +4,8 @@
 
 #include <future>
 
+#include "sluice/lease/moved_clock.h"
+
 namespace sluice {
 namespace {
 
@@ -19,6 +21,10 @@ class PaceTest : public testing::Test {
     leases_.Set({Kind::kCompaction, "", {SettingName::kHold, 0}, "ann", {}}, 60,
                 true);
   }
+  void HoldFlushes() {
+    leases_.Set({Kind::kFlush, "", {SettingName::kHold, 0}, "ann", {}}, 60,
+                true);
+  }
   std::future<void> Write() {
     return std::async(std::launch::async,
                       [this] { pace_.BeforeWrite(task_.get(), 100); });
@@ -29,7 +35,7 @@ class PaceTest : public testing::Test {
 
   LeaseStore leases_{MonotonicClock::Default()};
   Pace pace_{&leases_, MonotonicClock::Default()};
-  std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>(false);
+  std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>();
   std::shared_ptr<Task> task_ = std::make_shared<Task>();
 };
 
@@ -55,10 +61,33 @@ TEST_F(PaceTest, AHeldWriteGoesOnAtShutdownWhateverTheLease) {
   Hold();
   auto write = Write();
   AwaitHeld();
-  *freedom_ = true;
+  freedom_->is_closing = true;
   pace_.Wake();
   write.get();
   EXPECT_EQ(leases_.All().size(), 1u);
+}
+
+TEST_F(PaceTest, AHeldWriteGoesOnWhileTheStoreIsInError) {
+  Hold();
+  auto write = Write();
+  AwaitHeld();
+  freedom_->is_in_error = true;
+  pace_.Wake();
+  write.get();
+  freedom_->is_in_error = false;
+  auto next = Write();
+  AwaitHeld();
+  leases_.Clear("ann");
+  next.get();
+}
+
+TEST_F(PaceTest, WhatIsLetGoNeverWaitsAgain) {
+  Hold();
+  auto write = Write();
+  AwaitHeld();
+  pace_.LetGo(task_.get());
+  write.get();
+  Write().get();
 }
 
 TEST_F(PaceTest, WhatIsExemptNeverWaits) {
@@ -66,6 +95,78 @@ TEST_F(PaceTest, WhatIsExemptNeverWaits) {
   task_->is_exempt = true;
   Write().get();
   EXPECT_EQ(task_->throttled_nanoseconds, 0);
+}
+
+TEST_F(PaceTest, AHeldFlushGoesOnWhileAnotherDatabaseCloses) {
+  task_->kind = Kind::kFlush;
+  HoldFlushes();
+  auto write = Write();
+  AwaitHeld();
+  const Freedom other;
+  pace_.SetClosing(&other, true);
+  write.get();
+  pace_.SetClosing(&other, false);
+  EXPECT_EQ(leases_.All().size(), 1u);
+}
+
+TEST_F(PaceTest, AHeldFlushGoesOnWhenOneOfItsDatabaseIsNeeded) {
+  task_->kind = Kind::kFlush;
+  HoldFlushes();
+  auto write = Write();
+  AwaitHeld();
+  const Freedom other;
+  pace_.LetFlushesGo(&other);
+  EXPECT_FALSE(task_->IsFree());
+  pace_.LetFlushesGo(freedom_.get());
+  write.get();
+}
+
+TEST_F(PaceTest, ACompactionStaysHeldWhileAnotherDatabaseCloses) {
+  Hold();
+  const Freedom other;
+  pace_.SetClosing(&other, true);
+  auto write = Write();
+  AwaitHeld();
+  leases_.Clear("ann");
+  write.get();
+}
+
+// A clock that tests move: time passes for the bound alone.
+TEST_F(PaceTest, AHeldFlushGoesOnBeforeOneThatWaitsForItsTurn) {
+  MovedClock clock;
+  LeaseStore leases(&clock);
+  Pace pace(&leases, &clock);
+  task_->kind = Kind::kFlush;
+  leases.Set({Kind::kFlush, "", {SettingName::kHold, 0}, "ann", {}}, 600, true);
+  auto write = std::async(std::launch::async,
+                          [&] { pace.BeforeWrite(task_.get(), 100); });
+  AwaitHeld();
+  clock.Move(100);
+  EXPECT_EQ(write.wait_for(std::chrono::milliseconds(200)),
+            std::future_status::timeout);
+  pace.SetFlushQueued(true);
+  clock.Move(Pace::kLongestWaitBeforeOthersSeconds - 1);
+  pace.SetFlushQueued(true);
+  EXPECT_EQ(write.wait_for(std::chrono::milliseconds(200)),
+            std::future_status::timeout);
+  clock.Move(1);
+  write.get();
+  EXPECT_TRUE(task_->IsFree());
+}
+
+TEST_F(PaceTest, AJobEndsWithAllItsTasks) {
+  const auto other = std::make_shared<Task>();
+  other->freedom = freedom_;
+  other->job = 7;
+  pace_.Begin(other);
+  Task of;
+  of.freedom = freedom_;
+  pace_.EndJob(of);
+  EXPECT_EQ(pace_.Running(), std::vector{other});
+  EXPECT_EQ(pace_.FindCompaction(freedom_.get(), 7), other);
+  EXPECT_EQ(pace_.FindCompaction(freedom_.get(), 8), nullptr);
+  pace_.EndAll(freedom_.get());
+  EXPECT_TRUE(pace_.Running().empty());
 }
 
 TEST_F(PaceTest, ARunningTaskIsShownUntilItsEnd) {

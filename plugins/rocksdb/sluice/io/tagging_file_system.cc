@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/guarded.h"
+
 namespace sluice {
 namespace {
 
@@ -123,7 +125,10 @@ IOStatus TaggingFileSystem::NewWritableFile(
   IOStatus status = target()->NewWritableFile(name, options, file, debug);
   const auto& task = CurrentTask();
   if (status.ok() && task && HoldsData(name)) {
-    *file = std::make_unique<PacedFile>(std::move(*file), task, pace_);
+    // Without the memory for it the file is neither counted nor paced.
+    Guarded([&] {
+      *file = std::make_unique<PacedFile>(std::move(*file), task, pace_);
+    });
   }
   return status;
 }
@@ -133,7 +138,7 @@ IOStatus TaggingFileSystem::NewRandomAccessFile(
     std::unique_ptr<FSRandomAccessFile>* file, IODebugContext* debug) {
   IOStatus status = target()->NewRandomAccessFile(name, options, file, debug);
   if (status.ok() && HoldsData(name)) {
-    *file = std::make_unique<CountedFile>(std::move(*file));
+    Guarded([&] { *file = std::make_unique<CountedFile>(std::move(*file)); });
   }
   return status;
 }

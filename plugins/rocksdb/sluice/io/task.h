@@ -13,8 +13,16 @@
 
 namespace sluice {
 
-// Shared by all tasks of a database: once set, nothing waits any more.
-using Freedom = std::atomic<bool>;
+// Shared by all tasks of a database, and known by its address: while either is
+// set, none of them waits.
+struct Freedom {
+  std::atomic<bool> is_closing{false};
+  // After an error the store waits for all background work before it recovers,
+  // and for its recovery before it closes.
+  std::atomic<bool> is_in_error{false};
+
+  bool IsSet() const { return is_closing || is_in_error; }
+};
 
 struct Task {
   // Set before the task is seen by another thread.
@@ -26,17 +34,23 @@ struct Task {
   std::vector<std::string> scopes;
   // Lowest input level; -1 for a flush.
   int level = -1;
+  // Numbered anew in each database. A job that flushes several families at
+  // once has a task for each.
+  int job = 0;
+  uint32_t family = 0;
   std::string phase;
   // 0 if it is not known.
   uint64_t bytes_total = 0;
   TimePoint started_at;
   std::shared_ptr<const Freedom> freedom;
-  // Recovery, shutdown and what else must never wait.
-  bool is_exempt = false;
+  // Recovery, shutdown and what else must not wait, from now on.
+  std::atomic<bool> is_exempt{false};
 
   std::atomic<uint64_t> bytes_read{0};
   std::atomic<uint64_t> bytes_written{0};
-  // Of the progress, what has been paid for at a rate.
+  // What other nodes have done of it: shown, and paid for by no rate.
+  std::atomic<uint64_t> bytes_remote{0};
+  // Of the local progress, what has been paid for at a rate.
   std::atomic<uint64_t> bytes_charged{0};
   std::atomic<int64_t> throttled_nanoseconds{0};
   // Threads of the task that a hold has stopped.
@@ -45,23 +59,17 @@ struct Task {
   // Since the clock's epoch, when it last did or wanted to do I/O.
   std::atomic<Duration::rep> active_at{0};
   std::atomic<double> rate_bytes_per_second{0};
+  // The progress when its rate was last measured; of the measuring thread.
+  uint64_t bytes_measured = 0;
 
-  // Work done. What is dropped counts: a compaction that writes little of
+  // Work done here. What is dropped counts: a compaction that writes little of
   // what it reads loads the device all the same.
-  uint64_t Progress() const {
+  uint64_t LocalProgress() const {
     return std::max(bytes_read.load(std::memory_order_relaxed),
                     bytes_written.load(std::memory_order_relaxed));
   }
-  // What another node has done of it: it is shown, and no rate pays for it.
-  void ShowRemoteProgress(uint64_t read, uint64_t written) {
-    const uint64_t before = Progress();
-    bytes_read = std::max(bytes_read.load(), read);
-    bytes_written = std::max(bytes_written.load(), written);
-    bytes_charged += Progress() - before;
-  }
-  bool IsFree() const {
-    return is_exempt || (freedom && freedom->load(std::memory_order_acquire));
-  }
+  uint64_t Progress() const { return LocalProgress() + bytes_remote; }
+  bool IsFree() const { return is_exempt || (freedom && freedom->IsSet()); }
 };
 
 // The task that this thread works for; nullptr in other threads.

@@ -7,6 +7,7 @@ namespace {
 
 using ROCKSDB_NAMESPACE::HistogramData;
 using ROCKSDB_NAMESPACE::Statistics;
+using ROCKSDB_NAMESPACE::StatsLevel;
 using ROCKSDB_NAMESPACE::Status;
 
 bool IsRead(uint32_t type) {
@@ -21,8 +22,22 @@ bool IsWrite(uint32_t type) { return type == ROCKSDB_NAMESPACE::DB_WRITE; }
 
 TimingStatistics::TimingStatistics(std::shared_ptr<Statistics> own,
                                    OperationLatencies* latencies)
-    : own_(std::move(own)), latencies_(latencies) {
-  if (own_) set_stats_level(own_->get_stats_level());
+    : own_(std::move(own)),
+      latencies_(latencies),
+      level_(own_ ? own_->get_stats_level() : get_stats_level()) {
+  set_stats_level(level_);
+}
+
+// Sets the one that the program has not set, and no other: it may set it again.
+void TimingStatistics::FollowLevel() {
+  if (!own_) return;
+  const StatsLevel own_level = own_->get_stats_level();
+  const StatsLevel level = get_stats_level();
+  if (own_level != level_) {
+    set_stats_level(level_ = own_level);
+  } else if (level != level_) {
+    own_->set_stats_level(level_ = level);
+  }
 }
 
 uint64_t TimingStatistics::getTickerCount(uint32_t ticker) const {

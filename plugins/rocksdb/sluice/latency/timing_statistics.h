@@ -27,6 +27,9 @@ class TimingStatistics : public ROCKSDB_NAMESPACE::Statistics {
   const ROCKSDB_NAMESPACE::Customizable* Inner() const override {
     return own_.get();
   }
+  // Which level the program has set may change, here or at its own; nobody is
+  // told. For one thread at a time.
+  void FollowLevel();
 
   uint64_t getTickerCount(uint32_t ticker) const override;
   void histogramData(
@@ -46,6 +49,8 @@ class TimingStatistics : public ROCKSDB_NAMESPACE::Statistics {
  private:
   const std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> own_;
   OperationLatencies* const latencies_;
+  // When they were last the same.
+  ROCKSDB_NAMESPACE::StatsLevel level_;
 };
 
 }  // namespace sluice

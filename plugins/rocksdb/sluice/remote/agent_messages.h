@@ -17,7 +17,6 @@ struct NeededObject {
 struct RemoteJob {
   std::string id;
   std::string database_path;
-  std::vector<std::string> data_paths;
   std::string output_path;
   std::string family;
   int input_level = 0;

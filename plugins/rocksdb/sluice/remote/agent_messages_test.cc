@@ -23,6 +23,7 @@ TEST(AgentMessagesTest, AJobIsOneLine) {
   EXPECT_EQ(members["input"], "AAr/");
   EXPECT_EQ(members["objects"][0]["name"], "StringAppendOperator");
   EXPECT_EQ(members["rocksdb_version"]["major"], 11);
+  EXPECT_EQ(members["data_paths"], Json::array());
 }
 
 TEST(AgentMessagesTest, APlacementIsRemoteOrLocalForAReason) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "monitoring/persistent_stats_history.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/merge_operator.h"
@@ -21,6 +22,7 @@ namespace {
 
 using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
 using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
+using ROCKSDB_NAMESPACE::CompactionReason;
 using ROCKSDB_NAMESPACE::CompactionServiceJobInfo;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DbPath;
@@ -51,31 +53,32 @@ std::string Clean(const std::string& path) {
   return text;
 }
 
-bool IsWithin(const std::string& path, const std::string& folder) {
-  return path == folder || path.rfind(folder + "/", 0) == 0;
-}
-
-// Folders of tables: the family's own, or the database's.
-std::vector<std::string> TableFolders(DB* db, const std::string& database_path,
-                                      const ColumnFamilyOptions& options) {
+// Folders of tables are in no OPTIONS file: a worker looks in that of the
+// database.
+bool HasTablesElsewhere(DB* db, const std::string& database_path,
+                        const ColumnFamilyOptions& options) {
   const auto& of_database = db->GetDBOptions().db_paths;
   const auto& paths = options.cf_paths.empty() ? of_database : options.cf_paths;
-  std::vector<std::string> folders;
-  for (const DbPath& each : paths) folders.push_back(Clean(each.path));
-  if (folders.empty()) folders.push_back(database_path);
-  return folders;
+  return std::any_of(paths.begin(), paths.end(), [&](const DbPath& each) {
+    return Clean(each.path) != database_path;
+  });
 }
 
-bool AddInputSize(const std::vector<std::string>& folders,
-                  const std::string& file, RemoteJob* job) {
-  for (const std::string& folder : folders) {
-    struct stat status;
-    if (::stat((folder + "/" + file).c_str(), &status) != 0) continue;
-    job->input_bytes += static_cast<uint64_t>(status.st_size);
-    ++job->input_files;
-    return true;
+// What the store does for itself. A worker does not learn of a temperature, and
+// the store would begin the same compaction again and again.
+bool IsInternal(const CompactionServiceJobInfo& info) {
+  return info.compaction_reason == CompactionReason::kChangeTemperature ||
+         info.cf_name == ROCKSDB_NAMESPACE::kPersistentStatsColumnFamilyName;
+}
+
+bool AddInputSize(const std::string& file, RemoteJob* job) {
+  struct stat status;
+  if (::stat((job->database_path + "/" + file).c_str(), &status) != 0) {
+    return false;
   }
-  return false;
+  job->input_bytes += static_cast<uint64_t>(status.st_size);
+  ++job->input_files;
+  return true;
 }
 
 void AddObject(const char* kind, const char* name, RemoteJob* job) {
@@ -118,6 +121,7 @@ void AddObjects(const ColumnFamilyOptions& options, RemoteJob* job) {
 
 std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
                         const std::string& payload, RemoteJob* job) {
+  if (IsInternal(info)) return "internal";
   CompactionInput input;
   if (!ReadCompactionInput(payload, &input)) return "input-invalid";
   if (payload.size() > kMaxPayloadBytes) return "too-large";
@@ -127,39 +131,25 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   const ColumnFamilyOptions& options = descriptor.options;
   if (options.compaction_filter != nullptr) return "raw-filter";
 
-  job->id = IdOf(info);
   job->database_path = Clean(info.db_name);
+  if (HasTablesElsewhere(db, job->database_path, options)) {
+    return "table-folders";
+  }
+  job->id = IdOf(info);
   job->family = info.cf_name;
   job->input_level = info.base_input_level;
   job->output_level = info.output_level;
   job->input = payload;
   AddObjects(options, job);
-  const auto folders = TableFolders(db, job->database_path, options);
   for (const std::string& file : input.files) {
-    if (!AddInputSize(folders, file, job)) return "input-missing";
+    if (!AddInputSize(file, job)) return "input-missing";
   }
-  // The store renames what it installs into any of its folders.
-  for (const std::string& folder : folders) {
-    if (!AreOnOneFileSystem(folders[0], folder)) return "file-systems";
-    if (!IsWithin(folder, job->database_path)) {
-      job->data_paths.push_back(folder);
-    }
-  }
-  job->output_path = OutputFolderPath(folders[0], job->id);
+  job->output_path = OutputFolderPath(job->database_path, job->id);
   return "";
 }
 
-std::set<std::string> OutputParents(DB* db) {
-  const std::string database_path = Clean(db->GetName());
-  // Also where no family has its tables now.
-  std::set<std::string> parents = {database_path};
-  for (const FamilyState& each : ReadFamilies(db)) {
-    const auto family = OpenFamily(db, each.id);
-    ColumnFamilyDescriptor descriptor;
-    if (!family || !family->GetDescriptor(&descriptor).ok()) continue;
-    parents.insert(TableFolders(db, database_path, descriptor.options)[0]);
-  }
-  return parents;
+std::string OutputParent(const std::string& database) {
+  return Clean(database);
 }
 
 }  // namespace sluice

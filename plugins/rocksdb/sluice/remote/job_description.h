@@ -1,7 +1,6 @@
 // What a worker has to know of a compaction.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "rocksdb/db.h"
@@ -10,13 +9,12 @@
 
 namespace sluice {
 
-// Fills in `job` all but its output path. Returns why the compaction stays
-// local; empty if it may go.
+// Fills in `job`. Returns why the compaction stays local; empty if it may go.
 std::string DescribeJob(ROCKSDB_NAMESPACE::DB* db,
                         const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
                         const std::string& payload, RemoteJob* job);
 
-// Folders in which jobs of an open database have their output folders.
-std::set<std::string> OutputParents(ROCKSDB_NAMESPACE::DB* db);
+// The folder in which jobs of a database have their output folders.
+std::string OutputParent(const std::string& database);
 
 }  // namespace sluice

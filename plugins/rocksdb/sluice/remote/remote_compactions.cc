@@ -17,10 +17,16 @@ using ROCKSDB_NAMESPACE::DB;
 // The agent answers within 3 s to a job, and each second to a wait.
 constexpr Duration kAnswerTime = std::chrono::seconds(5);
 
-void ShowProgress(const AgentAnswer& answer) {
-  if (const auto& task = CurrentTask()) {
-    task->ShowRemoteProgress(answer.bytes_read, answer.bytes_written);
-  }
+// Of one compaction parts may go to several nodes, and parts stay.
+void ShowProgress(uint64_t bytes, Task* task, uint64_t* shown) {
+  if (task == nullptr) return;
+  task->bytes_remote += bytes - *shown;
+  *shown = bytes;
+}
+
+// Each part of a compaction has a number in the lower half.
+int JobOf(const CompactionServiceJobInfo& info) {
+  return static_cast<int>(info.job_id >> 32);
 }
 
 }  // namespace
@@ -31,7 +37,10 @@ bool RemoteCompactions::Place(Database* database,
   auto job = std::make_shared<Job>();
   job->database = info.db_name;
   std::string reason = WhyLocal(database, info, payload, &job->description);
-  if (reason.empty()) reason = Run(job);
+  if (reason.empty()) {
+    job->task = pace_->FindCompaction(database->freedom().get(), JobOf(info));
+    reason = Run(job);
+  }
   if (reason.empty()) {
     *id = job->description.id;
     return true;
@@ -55,7 +64,8 @@ std::string RemoteCompactions::WhyLocal(Database* database,
   if (!reason.empty()) return reason;
   const bool is_small =
       description->input_bytes < options_->minimum_input_bytes;
-  return is_small ? "too-small" : "";
+  if (is_small) return "too-small";
+  return silence_.IsOver() ? "" : "agent-silent";
 }
 
 // Empty if another node has taken the job.
@@ -72,9 +82,14 @@ std::string RemoteCompactions::Offer(Job* job) {
   if (!MakeOutputFolder(job->description.output_path)) return "output-path";
   const auto line =
       job->connection->Exchange(RunLine(job->description), kAnswerTime);
-  if (!line) return "agent-silent";
+  if (!line) return NoAnswer(*job);
   const AgentAnswer answer = ReadRunAnswer(*line);
   return answer.state == AgentAnswer::State::kRemote ? "" : answer.reason;
+}
+
+std::string RemoteCompactions::NoAnswer(const Job& job) {
+  if (job.connection->IsOverdue()) silence_.Begin();
+  return "agent-silent";
 }
 
 RemoteCompactions::Status RemoteCompactions::Wait(const std::string& id,
@@ -84,6 +99,8 @@ RemoteCompactions::Status RemoteCompactions::Wait(const std::string& id,
   const std::string reason = WaitForResult(job.get(), result);
   if (reason.empty()) return Status::kSuccess;
   result->clear();
+  // It is done again here.
+  ShowProgress(0, job->task.get(), &job->shown_bytes);
   CountLocal(IsClosing(job->database) ? "cancelled" : reason);
   Forget(job);
   return Status::kUseLocal;
@@ -92,11 +109,12 @@ RemoteCompactions::Status RemoteCompactions::Wait(const std::string& id,
 std::string RemoteCompactions::WaitForResult(Job* job, std::string* result) {
   for (;;) {
     const auto line = job->connection->Exchange(WaitLine(), kAnswerTime);
-    if (!line) return "agent-silent";
+    if (!line) return NoAnswer(*job);
     AgentAnswer answer = ReadWaitAnswer(*line);
     switch (answer.state) {
       case AgentAnswer::State::kRunning:
-        ShowProgress(answer);
+        ShowProgress(std::max(answer.bytes_read, answer.bytes_written),
+                     job->task.get(), &job->shown_bytes);
         break;
       case AgentAnswer::State::kDone:
         *result = std::move(answer.result);
@@ -133,10 +151,9 @@ void RemoteCompactions::Close(const std::string& database) {
 // Whoever worked in a folder has given it up with the result: of a process that
 // was killed before it took the files over nobody else knows.
 void RemoteCompactions::Open(DB* db) {
-  for (const std::string& parent : OutputParents(db)) {
-    RemoveLeftOutputFolders(
-        parent, [this](const std::string& path) { return IsInUse(path); });
-  }
+  RemoveLeftOutputFolders(
+      OutputParent(db->GetName()),
+      [this](const std::string& path) { return IsInUse(path); });
   std::lock_guard<std::mutex> lock(mutex_);
   closing_.erase(db->GetName());
 }

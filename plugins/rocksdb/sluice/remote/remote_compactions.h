@@ -8,9 +8,11 @@
 #include <string>
 
 #include "rocksdb/options.h"
+#include "sluice/io/pace.h"
 #include "sluice/plugin_options.h"
 #include "sluice/remote/agent_connection.h"
 #include "sluice/remote/agent_messages.h"
+#include "sluice/remote/agent_silence.h"
 #include "sluice/store/database.h"
 #include "sluice/store/figures.h"
 
@@ -22,8 +24,9 @@ class RemoteCompactions {
  public:
   using Status = ROCKSDB_NAMESPACE::CompactionServiceJobStatus;
 
-  RemoteCompactions(const PluginOptions* options, Figures* figures)
-      : options_(options), figures_(figures) {}
+  RemoteCompactions(const PluginOptions* options, Figures* figures,
+                    const Pace* pace)
+      : options_(options), figures_(figures), pace_(pace) {}
 
   // Places a job, and gives it its id; false for a local compaction.
   bool Place(Database* database,
@@ -48,6 +51,9 @@ class RemoteCompactions {
     RemoteJob description;
     std::string database;
     std::unique_ptr<AgentConnection> connection;
+    // Shows what the worker has done; may be nullptr.
+    std::shared_ptr<Task> task;
+    uint64_t shown_bytes = 0;
   };
 
   std::string WhyLocal(Database* database,
@@ -55,6 +61,7 @@ class RemoteCompactions {
                        const std::string& payload, RemoteJob* description);
   std::string Run(const std::shared_ptr<Job>& job);
   std::string Offer(Job* job);
+  std::string NoAnswer(const Job& job);
   std::string WaitForResult(Job* job, std::string* result);
   std::shared_ptr<Job> Find(const std::string& id);
   bool Register(const std::shared_ptr<Job>& job);
@@ -64,6 +71,8 @@ class RemoteCompactions {
 
   const PluginOptions* const options_;
   Figures* const figures_;
+  const Pace* const pace_;
+  AgentSilence silence_{MonotonicClock::Default()};
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Job>> jobs_;
   std::set<std::string> closing_;

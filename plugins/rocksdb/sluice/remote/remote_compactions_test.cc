@@ -4,8 +4,10 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "rocksdb/merge_operator.h"
 #include "sluice/remote/worker_agent.h"
@@ -274,12 +276,58 @@ TEST_F(RemoteCompactionsTest, FoldersOfAnEarlierProcessAreRemoved) {
   EXPECT_TRUE(fs::exists(folder_ + "/orders/other"));
 }
 
-TEST_F(RemoteCompactionsTest, FoldersBesideTablesElsewhereAreRemoved) {
-  options_.cf_paths.emplace_back(folder_ + "/cold", 1 << 30);
-  const std::string left = folder_ + "/cold/.sluice-compaction-old";
-  fs::create_directories(left);
+TEST_F(RemoteCompactionsTest, RemovalsThatWereCutShortAreCompleted) {
+  OpenRemote();
+  db_.reset();
+  const std::string left = folder_ + "/orders/.sluice-compaction-old.gone";
+  fs::create_directory(left);
   OpenRemote();
   EXPECT_FALSE(fs::exists(left));
+}
+
+// No OPTIONS file says where they are.
+TEST_F(RemoteCompactionsTest, TablesElsewhereStayLocal) {
+  options_.cf_paths.emplace_back(folder_ + "/cold", 1 << 30);
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_table_folders_total"), 1u);
+  EXPECT_EQ(agent_->jobs(), 0);
+}
+
+// A worker cannot make the folder of the store's log, and must not rename it.
+TEST_F(RemoteCompactionsTest, AWorkerLeavesTheLogOfTheStoreAlone) {
+  options_.db_log_dir = folder_ + "/log";
+  OpenRemote();
+  const auto count = [this] {
+    return std::distance(fs::directory_iterator(options_.db_log_dir),
+                         fs::directory_iterator());
+  };
+  const auto before = count();
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+  EXPECT_EQ(count(), before);
+}
+
+TEST_F(RemoteCompactionsTest, FilesOfAWorkerCanBeLinkedByTheStore) {
+  OpenRemote();
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+  std::vector<ROCKSDB_NAMESPACE::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  for (const auto& file : files) {
+    if (file.level == 0) continue;
+    const auto status = fs::status(file.db_path + file.name);
+    EXPECT_EQ(status.permissions(), fs::perms(0660)) << file.name;
+  }
+}
+
+// The second one is not offered: it would wait for its answer as well.
+TEST_F(RemoteCompactionsTest, ASilentAgentIsAskedOnce) {
+  agent_->on_run = [](const Json&) {
+    return R"({"result":{"placement":"remote"}})";
+  };
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_agent_silent_total"), 1u);
+  const int asked = agent_->jobs();
+  EXPECT_GE(CountedBy("local_compactions_agent_silent_total"), 1u);
+  EXPECT_EQ(agent_->jobs(), asked);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ bool Contains(const std::vector<std::string>& scopes,
 
 bool CompactionAdmissions::Admit(const std::vector<std::string>& scopes,
                                  TimePoint now) {
+  if (!leases_->MayHave(Kind::kCompaction, Aspect::kConcurrency)) return true;
   std::lock_guard<std::mutex> lock(mutex_);
   std::erase_if(admitted_, [&](const Admitted& each) {
     return Seconds(now - each.at) > kWaitSeconds;
@@ -43,10 +44,7 @@ void CompactionAdmissions::Begun(const std::vector<std::string>& scopes) {
 }
 
 size_t CompactionAdmissions::CountIn(const std::string& scope) const {
-  size_t count = 0;
-  for (const auto& task : pace_->Running()) {
-    count += task->kind == Kind::kCompaction && Contains(task->scopes, scope);
-  }
+  size_t count = pace_->CountCompactions(scope);
   for (const Admitted& each : admitted_) count += Contains(each.scopes, scope);
   return count;
 }

@@ -17,19 +17,14 @@ constexpr double kPutOffSeconds = 1;
 
 }  // namespace
 
-Database::Database(
-    std::string name, std::string path, bool has_local_files,
-    std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers)
-    : name_(std::move(name)),
-      path_(std::move(path)),
-      has_local_files_(has_local_files),
-      write_buffers_(std::move(write_buffers)) {}
+Database::Database(DatabaseParts parts) : parts_(std::move(parts)) {}
 
 void Database::Opened(DB* db) {
   {
     std::lock_guard<std::mutex> lock(use_mutex_);
     db_ = db;
   }
+  was_opened_ = true;
   Refresh();
 }
 
@@ -38,8 +33,13 @@ bool Database::Is(const DB* db) const {
   return db_ == db && db != nullptr;
 }
 
+bool Database::IsOpen() const {
+  std::lock_guard<std::mutex> lock(use_mutex_);
+  return db_ != nullptr;
+}
+
 void Database::Shutdown() {
-  *freedom_ = true;
+  freedom_->is_closing = true;
   cancelled_ = true;
   std::unique_lock<std::mutex> lock(use_mutex_);
   DB* const db = std::exchange(db_, nullptr);
@@ -80,28 +80,32 @@ void Database::EndUse() {
 
 void Database::Refresh() {
   Use([this](DB* db) {
-    auto families = ReadFamilies(db);
+    const TimePoint before = MonotonicClock::Default()->Now();
+    auto state = std::make_shared<StoreState>(ReadState(db));
+    state->at = before;
+    state->is_stalled |= HasFullWriteBuffers();
+    freedom_->is_in_error = state->is_in_error;
     std::lock_guard<std::mutex> lock(state_mutex_);
-    families_ = std::move(families);
+    // Families come and go.
+    std::erase_if(put_off_, [&](const auto& each) {
+      return state->Find(each.first) == nullptr;
+    });
+    state_ = std::move(state);
   });
 }
 
-std::vector<FamilyState> Database::Families() const {
-  std::lock_guard<std::mutex> lock(state_mutex_);
-  return families_;
+void Database::FollowStatistics() {
+  if (parts_.statistics) parts_.statistics->FollowLevel();
 }
 
-std::optional<FamilyState> Database::Family(uint32_t id) const {
+std::shared_ptr<const StoreState> Database::State() const {
   std::lock_guard<std::mutex> lock(state_mutex_);
-  for (const FamilyState& family : families_) {
-    if (family.id == id) return family;
-  }
-  return std::nullopt;
+  return state_;
 }
 
 bool Database::HasFamily(const std::string& printable_name) const {
-  std::lock_guard<std::mutex> lock(state_mutex_);
-  return std::any_of(families_.begin(), families_.end(),
+  const auto state = State();
+  return std::any_of(state->families.begin(), state->families.end(),
                      [&](const FamilyState& family) {
                        return Printable(family.name) == printable_name;
                      });
@@ -126,20 +130,8 @@ std::optional<TimePoint> Database::PutOffSince(uint32_t family,
   return found->second.since;
 }
 
-void Database::SetStalled(const std::string& family, bool is_stalled) {
-  std::lock_guard<std::mutex> lock(state_mutex_);
-  stalled_[family] = is_stalled;
-}
-
-bool Database::IsStalled() const {
-  if (write_buffers_ && write_buffers_->ShouldStall()) return true;
-  std::lock_guard<std::mutex> lock(state_mutex_);
-  // A family that was dropped while it stalled is not heard of again.
-  return std::any_of(families_.begin(), families_.end(),
-                     [this](const FamilyState& family) {
-                       const auto found = stalled_.find(family.name);
-                       return found != stalled_.end() && found->second;
-                     });
+bool Database::HasFullWriteBuffers() const {
+  return parts_.write_buffers && parts_.write_buffers->ShouldStall();
 }
 
 }  // namespace sluice

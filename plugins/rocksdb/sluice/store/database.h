@@ -1,4 +1,4 @@
-// One open database of the process.
+// One database of the process, from the begin of its opening.
 #pragma once
 
 #include <atomic>
@@ -9,31 +9,42 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
 #include "sluice/io/task.h"
+#include "sluice/latency/timing_statistics.h"
 #include "sluice/monotonic_clock.h"
-#include "sluice/store/family_state.h"
+#include "sluice/store/store_state.h"
 
 namespace sluice {
 
+// What the program has opened it with.
+struct DatabaseParts {
+  std::string name;
+  std::string path;
+  // Whether its files are those of this node, and not those of a file system
+  // that the program has made itself.
+  bool has_local_files = true;
+  // May be nullptr, both.
+  std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers;
+  std::shared_ptr<TimingStatistics> statistics;
+};
+
 class Database {
  public:
-  // `has_local_files` says that its files are those of this node, and not
-  // those of a file system that the embedder has made itself.
-  Database(std::string name, std::string path, bool has_local_files,
-           std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager>
-               write_buffers = nullptr);
+  explicit Database(DatabaseParts parts);
 
-  const std::string& name() const { return name_; }
-  const std::string& path() const { return path_; }
-  bool has_local_files() const { return has_local_files_; }
+  const std::string& name() const { return parts_.name; }
+  const std::string& path() const { return parts_.path; }
+  bool has_local_files() const { return parts_.has_local_files; }
   const std::shared_ptr<Freedom>& freedom() const { return freedom_; }
 
   void Opened(ROCKSDB_NAMESPACE::DB* db);
   bool Is(const ROCKSDB_NAMESPACE::DB* db) const;
+  bool IsOpen() const;
+  // Also once it is closed.
+  bool WasOpened() const { return was_opened_; }
 
   // Lets every task go on, cancels what was started by order, and waits until
   // nothing here uses the store any more.
@@ -45,10 +56,11 @@ class Database {
   // True once the store closes: what was started by order ends then.
   std::atomic<bool>* cancelled() { return &cancelled_; }
 
-  // Looks at the families anew.
+  // Looks at the store anew; what was seen is never nullptr.
   void Refresh();
-  std::vector<FamilyState> Families() const;
-  std::optional<FamilyState> Family(uint32_t id) const;
+  std::shared_ptr<const StoreState> State() const;
+  // For one thread at a time.
+  void FollowStatistics();
   bool HasFamily(const std::string& printable_name) const;
 
   // Remembers that a compaction of the family was put off at this moment.
@@ -56,10 +68,9 @@ class Database {
   // Since when compactions of a family are put off, if they still are.
   std::optional<TimePoint> PutOffSince(uint32_t family, TimePoint now) const;
 
-  // Writes are slowed down or stopped, says the store, which tells nobody of
-  // those that a write buffer manager stops: that one is asked.
-  void SetStalled(const std::string& family, bool is_stalled);
-  bool IsStalled() const;
+  // The store tells nobody of writes that a write buffer manager stops: that
+  // one is asked.
+  bool HasFullWriteBuffers() const;
 
  private:
   struct PutOff {
@@ -69,12 +80,9 @@ class Database {
 
   void EndUse();
 
-  const std::string name_;
-  const std::string path_;
-  const bool has_local_files_;
-  // The embedder's own, if there is one.
-  const std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers_;
-  const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>(false);
+  const DatabaseParts parts_;
+  const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>();
+  std::atomic<bool> was_opened_{false};
   std::atomic<bool> cancelled_{false};
 
   // Guards the pointer; never held while the store is called.
@@ -85,9 +93,8 @@ class Database {
 
   // Taken by the gate, which holds the store's mutex: no store calls inside.
   mutable std::mutex state_mutex_;
-  std::vector<FamilyState> families_;
+  std::shared_ptr<const StoreState> state_ = std::make_shared<StoreState>();
   std::map<uint32_t, PutOff> put_off_;
-  std::map<std::string, bool> stalled_;
 };
 
 }  // namespace sluice

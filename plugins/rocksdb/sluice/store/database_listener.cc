@@ -1,17 +1,22 @@
 #include "sluice/store/database_listener.h"
 
 #include <string>
+#include <utility>
 
 #include "rocksdb/env.h"
+#include "sluice/guarded.h"
 #include "sluice/store/scope_names.h"
 
 namespace sluice {
 namespace {
 
+using ROCKSDB_NAMESPACE::BackgroundErrorReason;
 using ROCKSDB_NAMESPACE::CompactionJobInfo;
+using ROCKSDB_NAMESPACE::CompactionReason;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::FlushJobInfo;
 using ROCKSDB_NAMESPACE::FlushReason;
+using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::SubcompactionJobInfo;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 using ROCKSDB_NAMESPACE::WriteStallInfo;
@@ -53,99 +58,106 @@ DatabaseListener::DatabaseListener(std::shared_ptr<Database> database,
 
 DatabaseListener::~DatabaseListener() {
   // The store tells nobody of what ends while it shuts down.
-  for (const auto& [job, task] : tasks_) pace_->End(task);
-  closed_(database_.get());
+  pace_->EndAll(database_->freedom().get());
+  Guarded([&] { closed_(database_.get()); });
 }
 
-std::shared_ptr<Task> DatabaseListener::NewTask(Kind kind,
-                                                const std::string& family,
+std::shared_ptr<Task> DatabaseListener::NewTask(Kind kind, uint32_t family,
+                                                const std::string& family_name,
                                                 int level, int job) const {
   auto task = std::make_shared<Task>();
   task->kind = kind;
-  task->scope = FamilyScope(database_->name(), family);
-  // Of a job that flushes several families each has a task.
+  task->scope = FamilyScope(database_->name(), family_name);
   task->id = kind == Kind::kFlush
                  ? task->scope + "#" + std::to_string(job)
                  : database_->name() + "#" + std::to_string(job);
-  task->scopes = ScopesOf(database_->name(), family, level);
+  task->scopes = ScopesOf(database_->name(), family_name, level);
   task->level = level;
+  task->job = job;
+  task->family = family;
   task->freedom = database_->freedom();
   return task;
 }
 
-void DatabaseListener::Begin(Job job, std::shared_ptr<Task> task) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ForgetFailed();
-    tasks_[job] = task;
-  }
+// The thread has gone on from its last job, of whose end the store has told
+// nobody if it has failed.
+void DatabaseListener::LeaveLastJob(Kind kind, int job) {
+  const std::shared_ptr<Task> last = CurrentTask();
+  SetCurrentTask(nullptr);
+  if (!last) return;
+  const bool is_same = last->freedom == database_->freedom() &&
+                       last->kind == kind && last->job == job;
+  if (!is_same) pace_->EndJob(*last);
+}
+
+void DatabaseListener::Begin(std::shared_ptr<Task> task) {
   pace_->Begin(task);
   SetCurrentTask(std::move(task));
 }
 
-// The store tells nobody of the end of a flush that fails. Its thread has gone
-// on to the next one.
-void DatabaseListener::ForgetFailed() {
-  const auto& before = CurrentTask();
-  if (!before || before->kind != Kind::kFlush || before->bytes_written == 0) {
-    return;
+void DatabaseListener::End(Kind kind, int job) {
+  Task ended;
+  ended.kind = kind;
+  ended.job = job;
+  ended.freedom = database_->freedom();
+  pace_->EndJob(ended);
+  const auto& current = CurrentTask();
+  if (current && current->freedom == ended.freedom && current->kind == kind &&
+      current->job == job) {
+    SetCurrentTask(nullptr);
   }
-  for (auto each = tasks_.begin(); each != tasks_.end(); ++each) {
-    if (each->second != before) continue;
-    pace_->End(each->second);
-    tasks_.erase(each);
-    return;
-  }
-}
-
-void DatabaseListener::End(Job job) {
-  std::shared_ptr<Task> task;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = tasks_.find(job);
-    if (found == tasks_.end()) return;
-    task = std::move(found->second);
-    tasks_.erase(found);
-  }
-  pace_->End(task);
-  if (CurrentTask() == task) SetCurrentTask(nullptr);
 }
 
 void DatabaseListener::OnFlushBegin(DB*, const FlushJobInfo& info) {
-  auto task = NewTask(Kind::kFlush, info.cf_name, -1, info.job_id);
-  task->is_exempt = IsExempt(info.flush_reason);
-  task->phase = "flush";
-  if (const auto family = database_->Family(info.cf_id)) {
-    task->bytes_total = family->unflushed_bytes;
-  }
-  Begin({info.job_id, info.cf_id}, std::move(task));
+  LeaveLastJob(Kind::kFlush, info.job_id);
+  const bool is_exempt = IsExempt(info.flush_reason);
+  // The store takes over results in the order of the memtables.
+  if (is_exempt) pace_->LetFlushesGo(database_->freedom().get());
+  Guarded([&] {
+    auto task =
+        NewTask(Kind::kFlush, info.cf_id, info.cf_name, -1, info.job_id);
+    task->is_exempt = is_exempt;
+    task->phase = "flush";
+    const auto state = database_->State();
+    if (const FamilyState* family = state->Find(info.cf_id)) {
+      task->bytes_total = family->unflushed_bytes;
+    }
+    Begin(std::move(task));
+  });
 }
 
 void DatabaseListener::OnFlushCompleted(DB*, const FlushJobInfo& info) {
-  End({info.job_id, info.cf_id});
+  Guarded([&] { End(Kind::kFlush, info.job_id); });
 }
 
 void DatabaseListener::OnCompactionBegin(DB* db,
                                          const CompactionJobInfo& info) {
-  auto task = NewTask(Kind::kCompaction, info.cf_name, info.base_input_level,
-                      info.job_id);
-  task->bytes_total = InputBytes(db, info);
-  task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
-                std::to_string(info.output_level);
-  const auto scopes = task->scopes;
-  Begin({info.job_id, 0}, std::move(task));
-  admissions_->Begun(scopes);
+  LeaveLastJob(Kind::kCompaction, info.job_id);
+  Guarded([&] {
+    auto task = NewTask(Kind::kCompaction, info.cf_id, info.cf_name,
+                        info.base_input_level, info.job_id);
+    // The store copies the file with its mutex locked.
+    task->is_exempt =
+        info.compaction_reason == CompactionReason::kChangeTemperature;
+    task->bytes_total = InputBytes(db, info);
+    task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
+                  std::to_string(info.output_level);
+    const auto scopes = task->scopes;
+    Begin(std::move(task));
+    admissions_->Begun(scopes);
+  });
 }
 
 void DatabaseListener::OnCompactionCompleted(DB*,
                                              const CompactionJobInfo& info) {
-  End({info.job_id, 0});
+  Guarded([&] { End(Kind::kCompaction, info.job_id); });
 }
 
 void DatabaseListener::OnSubcompactionBegin(const SubcompactionJobInfo& info) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = tasks_.find({info.job_id, 0});
-  if (found != tasks_.end()) SetCurrentTask(found->second);
+  Guarded([&] {
+    SetCurrentTask(pace_->FindCompaction(database_->freedom().get(),
+                                         static_cast<int>(info.job_id)));
+  });
 }
 
 void DatabaseListener::OnSubcompactionCompleted(const SubcompactionJobInfo&) {
@@ -153,9 +165,32 @@ void DatabaseListener::OnSubcompactionCompleted(const SubcompactionJobInfo&) {
 }
 
 void DatabaseListener::OnStallConditionsChanged(const WriteStallInfo& info) {
-  const bool is_stalled = info.condition.cur != WriteStallCondition::kNormal;
-  database_->SetStalled(info.cf_name, is_stalled);
-  if (is_stalled) stalled_();
+  if (info.condition.cur == WriteStallCondition::kNormal) return;
+  Guarded([&] { stalled_(); });
+}
+
+// Before the store waits for the work that runs. Whether it is in error at all,
+// and until when, is seen when it is looked at.
+void DatabaseListener::OnBackgroundError(BackgroundErrorReason, Status* error) {
+  if (error->ok()) return;
+  Guarded([&] {
+    database_->freedom()->is_in_error = true;
+    const auto& current = CurrentTask();
+    if (current && current->kind == Kind::kFlush) {
+      End(Kind::kFlush, current->job);
+    }
+    pace_->Wake();
+  });
+}
+
+// Its last flush is over. Of a database whose opening fails this is the first
+// that is heard; a read-only one may have been opened with the options, and so
+// the listener, of another.
+void DatabaseListener::OnDBShutdownBegin(DB*) {
+  Freedom* const freedom = database_->freedom().get();
+  if (!database_->WasOpened()) freedom->is_closing = true;
+  if (!freedom->is_closing) return;
+  Guarded([&] { pace_->SetClosing(freedom, false); });
 }
 
 }  // namespace sluice

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <utility>
 
 #include "rocksdb/listener.h"
 #include "sluice/io/pace.h"
@@ -15,7 +12,7 @@
 namespace sluice {
 
 // Begin and end come on the thread that does the work, which so is known to
-// work for the task.
+// work for the task. Nothing here throws.
 class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
  public:
   // `closed` is called when the store has let go of the listener; `stalled`
@@ -28,6 +25,8 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
 
   static constexpr char kName[] = "SluiceDatabaseListener";
   const char* Name() const override { return kName; }
+
+  const std::shared_ptr<Database>& database() const { return database_; }
 
   void OnFlushBegin(ROCKSDB_NAMESPACE::DB* db,
                     const ROCKSDB_NAMESPACE::FlushJobInfo& info) override;
@@ -45,25 +44,23 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
       const ROCKSDB_NAMESPACE::SubcompactionJobInfo& info) override;
   void OnStallConditionsChanged(
       const ROCKSDB_NAMESPACE::WriteStallInfo& info) override;
+  void OnBackgroundError(ROCKSDB_NAMESPACE::BackgroundErrorReason reason,
+                         ROCKSDB_NAMESPACE::Status* error) override;
+  void OnDBShutdownBegin(ROCKSDB_NAMESPACE::DB* db) override;
 
  private:
-  // Jobs are numbered anew in each database; of a job that flushes several
-  // families at once each has a task.
-  using Job = std::pair<int, uint32_t>;
-
-  std::shared_ptr<Task> NewTask(Kind kind, const std::string& family, int level,
+  std::shared_ptr<Task> NewTask(Kind kind, uint32_t family,
+                                const std::string& family_name, int level,
                                 int job) const;
-  void Begin(Job job, std::shared_ptr<Task> task);
-  void ForgetFailed();
-  void End(Job job);
+  void LeaveLastJob(Kind kind, int job);
+  void Begin(std::shared_ptr<Task> task);
+  void End(Kind kind, int job);
 
   const std::shared_ptr<Database> database_;
   Pace* const pace_;
   CompactionAdmissions* const admissions_;
   const std::function<void()> stalled_;
   const std::function<void(Database*)> closed_;
-  std::mutex mutex_;
-  std::map<Job, std::shared_ptr<Task>> tasks_;
 };
 
 }  // namespace sluice

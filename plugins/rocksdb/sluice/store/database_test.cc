@@ -16,7 +16,7 @@ class DatabaseTest : public OpenedStore {};
 
 TEST_F(DatabaseTest, AUseThatThrowsDoesNotKeepItOpen) {
   Open();
-  Database database("orders", folder_ + "/orders", true);
+  Database database({"orders", folder_ + "/orders", true, nullptr, nullptr});
   database.Opened(db_.get());
   EXPECT_THROW(database.Use([](DB*) { throw std::runtime_error("no folder"); }),
                std::runtime_error);

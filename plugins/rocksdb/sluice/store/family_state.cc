@@ -10,9 +10,15 @@ double Share(double value, double from, double to) {
   return to > from ? (value - from) / (to - from) : 1;
 }
 
+double FilesCloseness(const FamilyState& family, int limit) {
+  if (family.level0_files + 1 >= limit) return 1;
+  return Share(family.level0_files, family.level0_compaction_trigger, limit);
+}
+
 }  // namespace
 
 uint64_t CompactionDebtBytes(const FamilyState& family) {
+  if (family.is_fifo) return 0;
   return std::max(family.pending_compaction_bytes, family.level0_bytes);
 }
 
@@ -23,14 +29,18 @@ uint64_t FlushDebtBytes(const FamilyState& family) {
 double CompactionStallCloseness(const FamilyState& family) {
   // RocksDB stalls no writes for files if it does not compact by itself.
   if (!family.has_automatic_compactions) return 0;
-  double closeness = 0;
+  double closeness = FilesCloseness(family, family.level0_stop_trigger);
+  // It can be switched off.
   if (family.level0_slowdown_trigger >= 0) {
-    closeness = Share(family.level0_files, family.level0_compaction_trigger,
-                      family.level0_slowdown_trigger);
+    closeness = std::max(
+        closeness, FilesCloseness(family, family.level0_slowdown_trigger));
   }
-  if (family.soft_pending_bytes_limit > 0) {
-    closeness = std::max(closeness, Share(family.pending_compaction_bytes, 0,
-                                          family.soft_pending_bytes_limit));
+  for (const uint64_t limit :
+       {family.soft_pending_bytes_limit, family.hard_pending_bytes_limit}) {
+    if (limit == 0) continue;
+    closeness = std::max(
+        closeness, Share(static_cast<double>(family.pending_compaction_bytes),
+                         0, static_cast<double>(limit)));
   }
   return closeness;
 }

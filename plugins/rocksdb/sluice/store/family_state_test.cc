@@ -9,6 +9,7 @@ FamilyState WithDefaults() {
   FamilyState family;
   family.level0_compaction_trigger = 4;
   family.level0_slowdown_trigger = 20;
+  family.level0_stop_trigger = 36;
   family.soft_pending_bytes_limit = 64ull << 30;
   family.max_memtables = 2;
   family.memtable_size_bytes = 64 << 20;
@@ -33,12 +34,33 @@ TEST(FamilyStateTest, PendingBytesComeCloseToAStall) {
   EXPECT_DOUBLE_EQ(CompactionStallCloseness(family), 0.5);
   family.soft_pending_bytes_limit = 0;
   EXPECT_EQ(CompactionStallCloseness(family), 0);
+  family.hard_pending_bytes_limit = 64ull << 30;
+  EXPECT_DOUBLE_EQ(CompactionStallCloseness(family), 0.5);
 }
 
-TEST(FamilyStateTest, ATriggerThatIsTheStallItselfIsReachedAtOnce) {
+TEST(FamilyStateTest, WithoutASlowdownFilesComeCloseToTheStop) {
+  FamilyState family = WithDefaults();
+  family.level0_slowdown_trigger = -1;
+  family.level0_files = 28;
+  EXPECT_DOUBLE_EQ(CompactionStallCloseness(family), 0.75);
+}
+
+// Between two looks a file may be added.
+TEST(FamilyStateTest, OneFileBeforeAStallItIsReached) {
+  FamilyState family = WithDefaults();
+  family.level0_slowdown_trigger = 6;
+  family.level0_files = 4;
+  EXPECT_EQ(CompactionStallCloseness(family), 0);
+  family.level0_files = 5;
+  EXPECT_EQ(CompactionStallCloseness(family), 1);
+}
+
+TEST(FamilyStateTest, ATriggerThatIsTheStallItselfIsReachedBefore) {
   FamilyState family = WithDefaults();
   family.level0_slowdown_trigger = 4;
-  family.level0_files = 5;
+  family.level0_files = 2;
+  EXPECT_EQ(CompactionStallCloseness(family), 0);
+  family.level0_files = 3;
   EXPECT_EQ(CompactionStallCloseness(family), 1);
 }
 
@@ -66,6 +88,13 @@ TEST(FamilyStateTest, DebtIsAtLeastWhatLiesInLevel0) {
   EXPECT_EQ(CompactionDebtBytes(family), 100u);
   family.pending_compaction_bytes = 300;
   EXPECT_EQ(CompactionDebtBytes(family), 300u);
+}
+
+TEST(FamilyStateTest, FilesOfFifoAreNoDebt) {
+  FamilyState family = WithDefaults();
+  family.is_fifo = true;
+  family.level0_bytes = 100;
+  EXPECT_EQ(CompactionDebtBytes(family), 0u);
 }
 
 }  // namespace

@@ -115,7 +115,8 @@ Debt Sum(const std::vector<Debt>& debts) {
 void AddDebts(Kind kind, const OpenDatabases& databases, Json* debts) {
   std::vector<Debt> all;
   for (const auto& database : databases) {
-    for (const FamilyState& family : database->Families()) {
+    const auto state = database->State();
+    for (const FamilyState& family : state->families) {
       all.push_back(kind == Kind::kCompaction ? CompactionDebt(family)
                                               : FlushDebt(family));
       if (debts->size() < kMaxDebts) {
@@ -148,7 +149,8 @@ Json Tasks(const OpenDatabases& databases, const RunningTasks& running,
     if (tasks.size() < kMaxTasks) tasks.push_back(ToJson(*task, now));
   }
   for (const auto& database : databases) {
-    for (const FamilyState& family : database->Families()) {
+    const auto state = database->State();
+    for (const FamilyState& family : state->families) {
       const auto since = database->PutOffSince(family.id, now);
       if (!since || tasks.size() >= kMaxTasks) continue;
       tasks.push_back(DeferredTask(*database, family, Seconds(now - *since)));
@@ -176,21 +178,6 @@ Json SnapshotOf(const OpenDatabases& databases, const RunningTasks& running,
           {"debts", std::move(debts)},
           {"latencies", std::move(intervals)},
           {"figures", std::move(counted)}};
-}
-
-double DebtOf(const std::string& scope, const OpenDatabases& databases,
-              const Database& own, const FamilyState& family) {
-  if (scope != "" && scope != own.name()) {
-    return static_cast<double>(CompactionDebtBytes(family));
-  }
-  double sum = 0;
-  for (const auto& database : databases) {
-    if (!scope.empty() && database->name() != scope) continue;
-    for (const FamilyState& each : database->Families()) {
-      sum += static_cast<double>(CompactionDebtBytes(each));
-    }
-  }
-  return sum;
 }
 
 }  // namespace sluice

@@ -1,11 +1,11 @@
 #include "sluice/store/started_tasks.h"
 
-#include <exception>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "rocksdb/db.h"
+#include "sluice/guarded.h"
 #include "sluice/signal_free_thread.h"
 #include "sluice/store/store_access.h"
 
@@ -34,31 +34,26 @@ void Run(Kind kind, DB* db, uint32_t family, std::atomic<bool>* cancelled) {
       .PermitUncheckedError();
 }
 
-void RunEach(Kind kind, Database* database,
-             const std::vector<uint32_t>& families) noexcept {
-  try {
-    for (const uint32_t family : families) {
-      database->Use(
-          [&](DB* db) { Run(kind, db, family, database->cancelled()); });
-    }
-  } catch (const std::exception&) {
-    // Memory has run out: that order is not carried out.
+void RunEach(Kind kind, const StartedTasks::Families& families) {
+  Database* const database = families.database.get();
+  for (const uint32_t id : families.ids) {
+    database->Use([&](DB* db) { Run(kind, db, id, database->cancelled()); });
   }
 }
 
 }  // namespace
 
-bool StartedTasks::Start(Kind kind, std::shared_ptr<Database> database,
-                         std::vector<uint32_t> families) {
+bool StartedTasks::Start(Kind kind, std::vector<Families> all) {
   if (threads_.fetch_add(1) >= kMaxThreads) {
     --threads_;
     return false;
   }
   try {
-    StartSignalFreeThread("sluice-started", [this, kind,
-                                             database = std::move(database),
-                                             families = std::move(families)] {
-      RunEach(kind, database.get(), families);
+    StartSignalFreeThread("sluice-started", [this, kind, all = std::move(all)] {
+      for (const Families& each : all) {
+        // Where memory has run out that part is not carried out.
+        Guarded([&] { RunEach(kind, each); });
+      }
       --threads_;
     }).detach();
   } catch (const std::system_error&) {

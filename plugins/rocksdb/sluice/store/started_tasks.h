@@ -16,10 +16,14 @@ class StartedTasks {
   // Orders beyond this are refused: each has a thread.
   static constexpr int kMaxThreads = 16;
 
-  // Compacts or flushes the families, one after the other. False if there are
-  // too many threads already. What runs ends when the store closes.
-  bool Start(Kind kind, std::shared_ptr<Database> database,
-             std::vector<uint32_t> families);
+  struct Families {
+    std::shared_ptr<Database> database;
+    std::vector<uint32_t> ids;
+  };
+  // Compacts or flushes all of them, one after the other, on one thread. False
+  // if there are too many threads already. What runs ends when its store
+  // closes.
+  bool Start(Kind kind, std::vector<Families> all);
 
  private:
   std::atomic<int> threads_{0};

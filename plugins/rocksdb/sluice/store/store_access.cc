@@ -1,5 +1,7 @@
 #include "sluice/store/store_access.h"
 
+#include <algorithm>
+
 #include "db/db_impl/db_impl.h"
 
 namespace sluice {
@@ -9,26 +11,46 @@ using ROCKSDB_NAMESPACE::ColumnFamilyData;
 using ROCKSDB_NAMESPACE::ColumnFamilyHandle;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DBImpl;
+using ROCKSDB_NAMESPACE::ErrorHandler;
+using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::InstrumentedMutexLock;
+using ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+using ROCKSDB_NAMESPACE::WriteStallCondition;
+
+// Names a protected member, which is all that derived classes are for here.
+class ErrorsOf : public DBImpl {
+ public:
+  static ErrorHandler& In(DBImpl* store) {
+    return store->*(&ErrorsOf::error_handler_);
+  }
+};
 
 FamilyState StateOf(ColumnFamilyData* family) {
   const auto& options = family->GetLatestMutableCFOptions();
   const auto* storage = family->current()->storage_info();
+  const auto* version = family->GetSuperVersion();
   FamilyState state;
   state.id = family->GetID();
   state.name = family->GetName();
+  state.is_stalled = version != nullptr && version->write_stall_condition !=
+                                               WriteStallCondition::kNormal;
   state.has_automatic_compactions = !options.disable_auto_compactions;
+  state.is_fifo = family->ioptions().compaction_style == kCompactionStyleFIFO;
   state.pending_compaction_bytes = storage->estimated_compaction_needed_bytes();
   state.level0_bytes = storage->NumLevelBytes(0);
   state.level0_files = storage->l0_delay_trigger_count();
   state.level0_compaction_trigger = options.level0_file_num_compaction_trigger;
   state.level0_slowdown_trigger = options.level0_slowdown_writes_trigger;
+  state.level0_stop_trigger = options.level0_stop_writes_trigger;
   state.soft_pending_bytes_limit = options.soft_pending_compaction_bytes_limit;
+  state.hard_pending_bytes_limit = options.hard_pending_compaction_bytes_limit;
   for (int level = 0; level < storage->num_levels(); ++level) {
     state.files += storage->NumLevelFiles(level);
+    state.bytes += storage->NumLevelBytes(level);
   }
   state.has_unflushed =
       !family->mem()->IsEmpty() || family->imm()->NumNotFlushed() > 0;
+  state.has_queued_flush = family->imm()->IsFlushPending();
   state.unflushed_memtables = family->imm()->NumNotFlushed();
   state.max_memtables = options.max_write_buffer_number;
   state.active_memtable_bytes = family->mem()->ApproximateMemoryUsageFast();
@@ -38,23 +60,51 @@ FamilyState StateOf(ColumnFamilyData* family) {
   return state;
 }
 
+void SumUp(StoreState* state) {
+  std::sort(
+      state->families.begin(), state->families.end(),
+      [](const FamilyState& a, const FamilyState& b) { return a.id < b.id; });
+  for (const FamilyState& each : state->families) {
+    state->is_stalled |= each.is_stalled;
+    state->has_queued_flush |= each.has_queued_flush;
+    state->live_bytes += each.bytes;
+    state->compaction_debt_bytes += CompactionDebtBytes(each);
+  }
+}
+
 }  // namespace
 
-std::vector<FamilyState> ReadFamilies(DB* db) {
+StoreState ReadState(DB* db) {
   // Listeners and hooks are always given the innermost database.
   auto* const store = static_cast<DBImpl*>(db);
-  std::vector<FamilyState> states;
-  InstrumentedMutexLock lock(store->mutex());
-  for (auto* family : *store->GetVersionSet()->GetColumnFamilySet()) {
-    if (family->initialized() && !family->IsDropped()) {
-      states.push_back(StateOf(family));
+  StoreState state;
+  {
+    InstrumentedMutexLock lock(store->mutex());
+    auto* const versions = store->GetVersionSet();
+    for (auto* family : *versions->GetColumnFamilySet()) {
+      if (family->initialized() && !family->IsDropped()) {
+        state.families.push_back(StateOf(family));
+      }
+    }
+    ErrorHandler& errors = ErrorsOf::In(store);
+    state.is_in_error =
+        !errors.GetBGError().ok() || errors.IsRecoveryInProgress();
+    state.running_flushes = store->num_running_flushes();
+    // The program itself may have files kept, as for a copy of them.
+    if (store->IsFileDeletionsEnabled()) {
+      state.obsolete_bytes = versions->GetObsoleteSstFilesSize();
     }
   }
-  return states;
+  SumUp(&state);
+  return state;
 }
 
 std::unique_ptr<ColumnFamilyHandle> OpenFamily(DB* db, uint32_t id) {
   return static_cast<DBImpl*>(db)->GetColumnFamilyHandleUnlocked(id);
+}
+
+const std::vector<std::shared_ptr<EventListener>>& ListenersOf(const DB* db) {
+  return static_cast<const DBImpl*>(db)->immutable_db_options().listeners;
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// What RocksDB's public interface cannot tell: the families of an open
-// database. Alone in using its internal headers.
+// What RocksDB's public interface cannot tell of an open database. Alone in
+// using its internal headers, beside remote/compaction_payload.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,22 @@
 #include <vector>
 
 #include "rocksdb/db.h"
-#include "sluice/store/family_state.h"
+#include "rocksdb/listener.h"
+#include "sluice/store/store_state.h"
 
 namespace sluice {
 
-// Takes the mutex of the database for some microseconds.
-std::vector<FamilyState> ReadFamilies(ROCKSDB_NAMESPACE::DB* db);
+// Takes the mutex of the database for some microseconds. Of what is not in the
+// database itself nothing is filled in.
+StoreState ReadState(ROCKSDB_NAMESPACE::DB* db);
 
 // A handle of its own; nullptr if the family was dropped. To be destroyed
 // before the database.
 std::unique_ptr<ROCKSDB_NAMESPACE::ColumnFamilyHandle> OpenFamily(
     ROCKSDB_NAMESPACE::DB* db, uint32_t id);
+
+// Those that the database was opened with, also if its opening fails.
+const std::vector<std::shared_ptr<ROCKSDB_NAMESPACE::EventListener>>&
+ListenersOf(const ROCKSDB_NAMESPACE::DB* db);
 
 }  // namespace sluice

@@ -1,0 +1,48 @@
+// Ends orders where a store comes near to a limit of its own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "sluice/lease/lease_store.h"
+#include "sluice/store/figures.h"
+#include "sluice/store/store_state.h"
+
+namespace sluice {
+
+// Safe for threads.
+class OrderGuard {
+ public:
+  // From here to a limit every order ends, and none is taken until all stores
+  // are as far from it again.
+  static constexpr double kEndCloseness = 0.75;
+  static constexpr double kTakeCloseness = 0.5;
+
+  OrderGuard(LeaseStore* leases, Figures* figures)
+      : leases_(leases), figures_(figures) {}
+
+  using States = std::vector<std::shared_ptr<const StoreState>>;
+  void Look(const States& stores);
+  // At once: a store says that it holds up writes.
+  void EndAll();
+
+  bool Forbids(Kind kind) const { return IsAtLimit(kind); }
+
+ private:
+  std::atomic<bool>& IsAtLimit(Kind kind) {
+    return kind == Kind::kCompaction ? compaction_limit_ : flush_limit_;
+  }
+  bool IsAtLimit(Kind kind) const {
+    return kind == Kind::kCompaction ? compaction_limit_ : flush_limit_;
+  }
+  void Judge(Kind kind, double closeness);
+  void End(Kind kind);
+
+  LeaseStore* const leases_;
+  Figures* const figures_;
+  std::atomic<bool> compaction_limit_{false};
+  std::atomic<bool> flush_limit_{false};
+};
+
+}  // namespace sluice

@@ -1,0 +1,28 @@
+#include "sluice/store/store_state.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+// What a store without orders keeps now and then as well.
+constexpr double kMinObsoleteBytes = 1ull << 30;
+constexpr double kMaxObsoleteShare = 0.25;
+
+}  // namespace
+
+const FamilyState* StoreState::Find(uint32_t family) const {
+  const auto found = std::lower_bound(
+      families.begin(), families.end(), family,
+      [](const FamilyState& each, uint32_t id) { return each.id < id; });
+  return found != families.end() && found->id == family ? &*found : nullptr;
+}
+
+double ObsoleteFilesCloseness(const StoreState& store) {
+  const double limit =
+      std::max(kMinObsoleteBytes,
+               kMaxObsoleteShare * static_cast<double>(store.live_bytes));
+  return static_cast<double>(store.obsolete_bytes) / limit;
+}
+
+}  // namespace sluice
