@@ -88,12 +88,9 @@ TEST_F(MethodsTest, TheStoresLimitsForbidOrders) {
 
 TEST_F(MethodsTest, TooManyLeasesAreRefused) {
   for (size_t i = 0; i < LeaseStore::kMaxLeases; ++i) {
-    leases_.Set({Kind::kFlush,
-                 std::to_string(i),
-                 {SettingName::kHold, 0},
-                 "ann",
-                 {}},
-                60, false);
+    leases_.Set(
+        {Kind::kFlush, std::to_string(i), {SettingName::kHold, 0}, "ann", {}},
+        60, false);
   }
   EXPECT_EQ(CodeOf("set", Order()), -32003);
   EXPECT_EQ(CodeOf("start", Order()), -32003);
