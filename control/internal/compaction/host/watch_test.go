@@ -67,10 +67,16 @@ func (n *node) attempt(ctx context.Context, output string) *attempt {
 	job.OutputPath = output
 	requests := make(chan request)
 	go func() {
+		ticker := time.NewTicker(compaction.Heartbeat)
+		defer ticker.Stop()
 		for ctx.Err() == nil {
 			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+			select {
 			case requests <- request{RunCompactionRequest: &sluicev1.RunCompactionRequest{}}:
-				time.Sleep(compaction.Heartbeat)
 			case <-ctx.Done():
 			}
 		}
