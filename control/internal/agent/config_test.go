@@ -188,6 +188,9 @@ func TestCompactionDefaults(t *testing.T) {
 	if !reflect.DeepEqual(config.Compaction, want) {
 		t.Errorf("got  %+v %+v\nwant %+v %+v", config.Compaction.Client, config.Compaction.Worker, want.Client, want.Worker)
 	}
+	if still := config.Compaction.Worker.host().LongestStandstill; still != 2*time.Minute {
+		t.Errorf("a worker may get no further for %v", still)
+	}
 	if config, err := parse([]byte(minimalConfig)); err != nil || config.Compaction != (Compaction{}) {
 		t.Errorf("unless it is configured: %+v, %v", config.Compaction, err)
 	}
