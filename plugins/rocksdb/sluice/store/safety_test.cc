@@ -234,6 +234,11 @@ TEST_F(SafetyTest, AnOrderStartsAllDatabasesOfItsScopeAtOnce) {
   ASSERT_TRUE(DB::Open(db_->GetOptions(), folder_ + "/other", &other).ok());
   Put(1);
   ASSERT_TRUE(other->Put(WriteOptions(), "key", "value").ok());
+  // It is of the process, whose other databases may have had some.
+  const auto started = [](const Json& snapshot) {
+    return snapshot["figures"].value("started_orders_total", 0);
+  };
+  const int before = started(Call("snapshot", Json::object()));
   EXPECT_TRUE(
       Call("start",
            {{"kind", "flush"}, {"owner", "test"}, {"time_to_live_seconds", 1}})
@@ -246,7 +251,7 @@ TEST_F(SafetyTest, AnOrderStartsAllDatabasesOfItsScopeAtOnce) {
   const Json ended = Await([&](const Json&) {
     return has_file(db_.get()) && has_file(other.get());
   });
-  EXPECT_EQ(ended["figures"]["started_orders_total"], 1);
+  EXPECT_EQ(started(ended), before + 1);
 }
 
 }  // namespace
