@@ -131,6 +131,20 @@ def test_a_changed_plug_in_replaces_its_files_alone(recipe: Project) -> None:
     assert files == ["renamed.txt"]
 
 
+def test_what_is_staged_has_its_own_labels(recipe: Project, capsys) -> None:
+    """Those of the checkout are others as soon as its plug-in is changed."""
+    assert recipe.run("compile", "toy") == 0
+    assert recipe.release().staged_labels() == recipe.release().labels()
+    (recipe.root / "plugins" / "toy" / "hook.txt").write_text("another hook\n")
+    capsys.readouterr()
+    assert recipe.run("show", "toy", "-o", "json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["staged_labels"] != shown["labels"]
+    (recipe.root / "build" / "stores" / "toy" / "plugin.sh").write_text("#!/bin/sh\nexit 1\n")
+    assert recipe.run("compile", "toy") == 1
+    assert recipe.release().staged_labels() is None
+
+
 def test_a_plug_in_may_bring_another_link_of_the_same_name(recipe: Project) -> None:
     """As a library with the plug-in in it, which takes the place of the store's."""
     folder = recipe.root / "build" / "stores" / "toy"

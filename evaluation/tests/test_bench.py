@@ -89,7 +89,7 @@ def program(tmp_path, monkeypatch):
     path = tmp_path / "plugins/hbase/bench/measure.py"
     path.parent.mkdir(parents=True)
     monkeypatch.setattr(sys, "argv", [str(path), "--strict"])
-    monkeypatch.setattr(command_line, "shown_build", lambda release: {"labels": {"of": release}})
+    monkeypatch.setattr(command_line, "staged_labels", lambda release: {"of": release})
     return path
 
 
@@ -136,3 +136,12 @@ def test_without_the_build_tool_it_is_said_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     with pytest.raises(SystemExit, match="build/bootstrap"):
         staged.shown_build("hbase")
+
+
+def test_a_record_has_the_labels_of_what_is_staged(monkeypatch):
+    shown = {"labels": {"of": "the checkout"}, "staged_labels": {"of": "the stage"}}
+    monkeypatch.setattr(staged, "shown_build", lambda release: shown)
+    assert staged.staged_labels("hbase/1") == {"of": "the stage"}
+    shown["staged_labels"] = None
+    with pytest.raises(SystemExit, match="sluice-dist compile hbase/1"):
+        staged.staged_labels("hbase/1")

@@ -53,6 +53,8 @@ class Compilation:
                 self._compile_store(store)
             if self._has_plugin():
                 self._bring_plugin(store)
+            labels = json.dumps(self.release.labels())
+            self.release.staged_labels_file.write_text(labels)
         return self.release.staged_prefix
 
     def environment(self) -> dict[str, str]:
@@ -142,6 +144,7 @@ class Compilation:
         (self.release.build / f"{name}.stamp").write_text(json.dumps(inputs))
 
     def _remove_stamps(self, *names: str) -> None:
+        self.release.staged_labels_file.unlink(missing_ok=True)
         for name in names:
             (self.release.build / f"{name}.stamp").unlink(missing_ok=True)
 

@@ -1,6 +1,7 @@
 """A release of a store: its pin, its series, its paths and the labels that name it."""
 
 import hashlib
+import json
 import re
 import subprocess
 from dataclasses import dataclass, replace
@@ -112,6 +113,17 @@ class Release:
             "dev.sluice.series.sha256": self.series_sha256,
             "dev.sluice.plugin.sha256": self.plugin_sha256,
         }
+
+    @property
+    def staged_labels_file(self) -> Path:
+        """Where a compilation notes the labels of what it has staged."""
+        return self.build / "staged-labels.json"
+
+    def staged_labels(self) -> dict[str, str] | None:
+        """The labels of what is staged, which the checkout may have left behind; None without."""
+        if not self.staged_labels_file.exists():
+            return None
+        return json.loads(self.staged_labels_file.read_text())
 
     def with_testing(self) -> "Release":
         """Give the same release built with upstream's test support."""

@@ -56,4 +56,5 @@ def describe(release: Release) -> dict[str, object]:
         "staged_prefix": str(release.staged_prefix),
         "plugin_stage": str(release.plugin_stage),
         "labels": release.labels(),
+        "staged_labels": release.staged_labels(),
     }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sluice_evaluation import measurements, records
-from sluice_evaluation.bench.staged import shown_build
+from sluice_evaluation.bench.staged import staged_labels
 from sluice_evaluation.measurements import Figure
 from sluice_evaluation.probes.fingerprint import fingerprint
 
@@ -99,7 +99,7 @@ def _document(
         "started_at": args.started_at,
         "ended_at": records.utc(time.time()),
         "environment": fingerprint(),
-        "software": {"labels": shown_build(f"{args.store.name}/{args.version}")["labels"]},
+        "software": {"labels": staged_labels(f"{args.store.name}/{args.version}")},
         "figures": measurements.figures_document(figures),
     }
 

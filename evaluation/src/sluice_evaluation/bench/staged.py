@@ -19,6 +19,17 @@ def shown_build(*build: str) -> dict:
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+def staged_labels(release: str) -> dict[str, str]:
+    """Labels of the staged build of STORE/VERSION, whatever the checkout has become meanwhile."""
+    labels = shown_build(release)["staged_labels"]
+    if labels is None:
+        raise SystemExit(
+            f"what {release} was staged from is not known: "
+            f"run `sluice-dist compile {release}` first"
+        )
+    return labels
+
+
 def staged_prefix(
     store: str, version: str, variant: str, program: str, testing: bool = False
 ) -> Path:
