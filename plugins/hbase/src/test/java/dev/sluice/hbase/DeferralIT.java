@@ -137,12 +137,15 @@ class DeferralIT {
     cluster.await(() -> isDeferred("low"));
     TableName high = dueTable("high");
     cluster.await(() -> isDeferred("high"));
+    client.set(KIND, "low", "hold");
+    client.set(KIND, "high", "hold");
     client.set(KIND, "high", "priority=1");
-    client.set(KIND, "running", "full");
+    client.set(KIND, "", "full");
     cluster.await(() -> !client.tasks(KIND, "high", "held").isEmpty());
     assertTrue(isDeferred("low"));
     assertEquals(3, cluster.fileCount(low));
-    client.set(KIND, "", "full");
+    client.set(KIND, "high", "full");
+    client.set(KIND, "low", "full");
     for (TableName table : List.of(running, low, high)) {
       cluster.await(() -> cluster.fileCount(table) == 1);
     }
