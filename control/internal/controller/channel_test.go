@@ -14,6 +14,7 @@ import (
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
 	"sluice.dev/control/internal/store"
+	processes "sluice.dev/control/tests/process"
 )
 
 // describedAgent says its name.
@@ -74,7 +75,7 @@ func TestLinksReachTheirAgents(t *testing.T) {
 	channel := openChannel(t, authority)
 	links := make(map[string]*agentLink)
 	for _, name := range []string{"n1", "n2", "n3"} {
-		address := freeAddress(t)
+		address := processes.FreeAddress(t)
 		serveAgent(t, authority, name, address)
 		links[name] = linkTo(t, channel, name, address)
 	}
@@ -90,7 +91,7 @@ func TestLinksReachTheirAgents(t *testing.T) {
 // An order is for one node: that another agent has its address must not do.
 func TestLinkRefusesAnotherAgent(t *testing.T) {
 	authority := securitytest.NewAuthority(t, "test")
-	channel, address := openChannel(t, authority), freeAddress(t)
+	channel, address := openChannel(t, authority), processes.FreeAddress(t)
 	serveAgent(t, authority, "n1", address)
 	if _, err := describe(t, linkTo(t, channel, "n2", address)); err == nil || !strings.Contains(err.Error(), "is sluice://test/agent/n1, not agent") {
 		t.Errorf("the error is %v", err)
@@ -102,7 +103,7 @@ func TestLinkRefusesAnotherAgent(t *testing.T) {
 
 func TestLinkConnectsAgain(t *testing.T) {
 	authority := securitytest.NewAuthority(t, "test")
-	channel, address := openChannel(t, authority), freeAddress(t)
+	channel, address := openChannel(t, authority), processes.FreeAddress(t)
 	stop := serveAgent(t, authority, "n1", address)
 	link := linkTo(t, channel, "n1", address)
 	if _, err := describe(t, link); err != nil {
@@ -126,7 +127,7 @@ func TestLinkConnectsAgain(t *testing.T) {
 
 func TestStreamOverALink(t *testing.T) {
 	authority := securitytest.NewAuthority(t, "test")
-	channel, address := openChannel(t, authority), freeAddress(t)
+	channel, address := openChannel(t, authority), processes.FreeAddress(t)
 	serveAgent(t, authority, "n1", address)
 	stream, err := linkTo(t, channel, "n1", address).Steer(inTime(t), protocol.ReceiveEncoded())
 	if err != nil {
@@ -140,7 +141,7 @@ func TestStreamOverALink(t *testing.T) {
 
 func TestClosedLink(t *testing.T) {
 	authority := securitytest.NewAuthority(t, "test")
-	channel, address := openChannel(t, authority), freeAddress(t)
+	channel, address := openChannel(t, authority), processes.FreeAddress(t)
 	serveAgent(t, authority, "n1", address)
 	closed, other := linkTo(t, channel, "n1", address), linkTo(t, channel, "n1", address)
 	for _, link := range []*agentLink{closed, other} {

@@ -22,6 +22,7 @@ import (
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
 	"sluice.dev/control/internal/store"
+	processes "sluice.dev/control/tests/process"
 )
 
 // running is a controller as the program runs it, with an agent that is not there.
@@ -47,7 +48,7 @@ policies:
   type: script
   targets: {store: reference, kind: compaction, nodes: [n1], instances: [main]}
   parameters: {source: "def decide(view):\n    return {'setting': 'full', 'reason': 'test'}\n"}
-%s`, freeAddress(t), freeAddress(t), files.CertificateFile, files.KeyFile, files.CAFile, freeAddress(t), extra)
+%s`, processes.FreeAddress(t), processes.FreeAddress(t), files.CertificateFile, files.KeyFile, files.CAFile, processes.FreeAddress(t), extra)
 	path := filepath.Join(t.TempDir(), "controller.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -64,16 +65,6 @@ policies:
 		return <-ended
 	}
 	return r
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func (r *running) dial(t *testing.T, role security.Role, name string) *grpc.ClientConn {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -137,15 +138,29 @@ func Eventually(t testing.TB, condition func() error) {
 	}
 }
 
-// FreeAddress is an address on this machine that nothing listens on.
+// Ports that the kernel gives to nobody by itself, neither to a listener on port 0 nor to a
+// connection: those from 32768 on could be given away before they are listened on.
+const firstPort, portCount = 10000, 22768
+
+var given sync.Map
+
+// FreeAddress is an address on this machine that nothing listens on, another one each time.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range portCount {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(portCount))
+		if _, before := given.LoadOrStore(address, true); before {
+			continue
+		}
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		listener.Close()
+		return address
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 type output struct {
