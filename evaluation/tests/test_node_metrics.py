@@ -1,11 +1,11 @@
-"""Stolen processor time of samples, and the warning that it gives to results."""
+"""Processor time that machines and nodes lacked, and the warnings that it gives to results."""
 
 import dataclasses
 
 import pytest
-from sluice_evaluation.analysis import STOLEN_SHARE, CellRuns
+from sluice_evaluation.analysis import GENERATOR_WAIT_SHARE, STOLEN_SHARE, CellRuns
 from sluice_evaluation.inference import Caution
-from sluice_evaluation.node_metrics import stolen_share
+from sluice_evaluation.node_metrics import stolen_share, throttled_share
 from sluice_evaluation.records import load_all, normal_phase
 
 HEADER = "epoch_seconds,source,name,value"
@@ -60,3 +60,49 @@ def test_a_run_that_lost_more_than_the_bound_is_warned_of(smoke_results, tmp_pat
     run = dataclasses.replace(record, directory=tmp_path)
     cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
     assert (Caution.STOLEN in cell.cautions) is warned
+
+
+def waits(*pairs):
+    """Rows of the time that a node has waited for its quota."""
+    return [f"{at},group:node,throttled_seconds,{seconds}" for at, seconds in pairs]
+
+
+def test_a_node_waited_for_what_came_between_the_times(tmp_path):
+    rows = ["10,group:store,throttled_seconds,9", *waits((9, 0), (10, 5), (15, 6), (20, 6.5))]
+    written(tmp_path, "client", *rows, *waits((21, 90)))
+    assert throttled_share(tmp_path / "client.csv", 10, 20) == pytest.approx(0.15)
+
+
+def test_a_node_without_two_samples_says_nothing(tmp_path):
+    assert throttled_share(tmp_path / "none.csv", 0, 1) is None
+    written(tmp_path, "client", *waits((5, 1)))
+    assert throttled_share(tmp_path / "client.csv", 0, 10) is None
+
+
+def run_of_a_generator(record, folder, share, host="client", node=None):
+    """A run whose load came from `host`, which waited for a share of the normal phase."""
+    start, end = normal_phase(record.document)
+    waited = waits((start, 1), (end, 1 + share * (end - start)))
+    written(folder / "samples", "client", *waited)
+    event = {"kind": "client", "name": "steady", "start_seconds": 0, "end_seconds": 1}
+    events = [event | {"attributes": {"exit_code": 0, "host": host} if host else {}}]
+    clients = [{"name": "steady"} | ({} if node is None else {"node": node})]
+    plan = record.plan | {"clients": clients}
+    document = record.document | {"events": events, "plan": plan}
+    return dataclasses.replace(record, directory=folder, document=document)
+
+
+@pytest.mark.parametrize(
+    ("share", "where", "warned"),
+    [
+        (0.5 * GENERATOR_WAIT_SHARE, {}, False),
+        (1.5 * GENERATOR_WAIT_SHARE, {}, True),
+        (1.5 * GENERATOR_WAIT_SHARE, {"host": "another"}, False),
+        (1.5 * GENERATOR_WAIT_SHARE, {"host": ""}, False),
+        (1.5 * GENERATOR_WAIT_SHARE, {"node": 1}, False),
+    ],
+)
+def test_a_generator_that_waited_is_warned_of(smoke_results, tmp_path, share, where, warned):
+    run = run_of_a_generator(load_all(smoke_results)[0], tmp_path, share, **where)
+    cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
+    assert (Caution.GENERATOR_WAITED in cell.cautions) is warned

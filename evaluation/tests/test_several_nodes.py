@@ -56,6 +56,10 @@ def test_a_record_adds_up_nodes_and_their_drains(tmp_path):
     directory = assemble.record_run(plan, run, raw, results)
     assert records.faults(directory / "record.json", results) == []
     document = records.load(directory / "record.json").document
+    hosts = {
+        e["name"]: e["attributes"]["host"] for e in document["events"] if e["kind"] == "client"
+    }
+    assert hosts == {client["name"]: client["name"] for client in run["clients"]}
     # 40 operations in each second on each of two nodes.
     assert document["results"]["throughput_operations_per_second"] == pytest.approx(80)
     metrics = document["metrics"]

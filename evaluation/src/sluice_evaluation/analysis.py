@@ -29,6 +29,8 @@ from sluice_evaluation.records import Record
 UNISSUED_SHARE = 0.01
 # Beyond this a latency may have changed because of others on the same hardware.
 STOLEN_SHARE = 0.01
+# Beyond this the 99th percentile may be that of the load generator.
+GENERATOR_WAIT_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class CellRuns:
             found.append(Caution.MIXED_SOFTWARE)
         if any((r.stolen_share or 0) > STOLEN_SHARE for r in self.complete):
             found.append(Caution.STOLEN)
+        if any((r.generator_wait_share or 0) > GENERATOR_WAIT_SHARE for r in self.complete):
+            found.append(Caution.GENERATOR_WAITED)
         return tuple(found)
 
 

@@ -164,10 +164,10 @@ def _optional_json(path: Path) -> dict[str, Any]:
     return read_json(path) if path.exists() else {}
 
 
-def _timelines(raw: Path) -> list[list[dict[str, Any]]]:
-    """Those of all hosts with clients; one of them has the name without a host."""
+def _timelines(raw: Path) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Those of all hosts with clients by host; "" where the name of the file has none."""
     paths = sorted(raw.glob("timeline-*.jsonl")) or [raw / "timeline.jsonl"]
-    return [_timeline(path) for path in paths]
+    return [(path.stem.partition("-")[2], _timeline(path)) for path in paths]
 
 
 def _timeline(path: Path) -> list[dict[str, Any]]:
@@ -326,7 +326,7 @@ def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[
         {key: window[key] for key in ("kind", "name", "start_seconds", "end_seconds")}
         for window in planned["windows"]
     ]
-    steps = [step for lines in _timelines(raw) for step in _steps_of(lines, origin)]
+    steps = [s for host, lines in _timelines(raw) for s in _steps_of(host, lines, origin)]
     if bad := [s["name"] for s in steps if not _ended_well(s)]:
         raise EvaluationError(
             f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
@@ -338,15 +338,16 @@ def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[
     return windows + steps
 
 
-def _steps_of(lines: list[dict[str, Any]], origin: float) -> list[dict[str, Any]]:
+def _steps_of(host: str, lines: list[dict[str, Any]], origin: float) -> list[dict[str, Any]]:
     shift = _timeline_origin(lines) - origin
+    where = {"host": host} if host else {}
     return [
         {
             "kind": line["kind"],
             "name": line["name"],
             "start_seconds": round(line["start_seconds"] + shift, 3),
             "end_seconds": round(line["end_seconds"] + shift, 3),
-            "attributes": {"exit_code": line["exit_code"]},
+            "attributes": {"exit_code": line["exit_code"], **where},
         }
         for line in lines
         if line["kind"] != "origin"

@@ -36,6 +36,7 @@ class Caution(StrEnum):
     ERRORS = "errors"
     OVERLOADED = "overloaded"
     STOLEN = "stolen"
+    GENERATOR_WAITED = "generator-waited"
     SIMULTANEOUS = "simultaneous"
 
 
@@ -51,6 +52,8 @@ CAUTION_TEXT = {
     Caution.ERRORS: "some operations returned an error",
     Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
     Caution.STOLEN: "over 1 % of the processors' time went to other machines in one of the runs",
+    Caution.GENERATOR_WAITED: "a load generator waited for its own processor quota for over 1 % of "
+    "the time of one of the runs: latencies hold that",
     Caution.SIMULTANEOUS: "the largest of several ratios: its interval is widened for all of them "
     "(Bonferroni)",
 }

@@ -18,6 +18,7 @@ NODE_GROUP = "group:node"
 DRAIN = "drain"
 _MACHINE = "cpu"
 _STEAL = "steal_seconds"
+_THROTTLED = "throttled_seconds"
 
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
@@ -87,6 +88,22 @@ def _stolen_share_of(path: Path, start: float, end: float) -> float | None:
             last[name] = float(value)
     total = sum(last.values()) - sum(first.values())
     return (last[_STEAL] - first[_STEAL]) / total if total > 0 and _STEAL in last else None
+
+
+def throttled_share(samples: Path, start: float, end: float) -> float | None:
+    """Share of the time between two times that a node waited for its processor quota, or None.
+
+    `samples` is the file of the node. Of several processors each counts by itself, so that a node
+    of two can have waited for up to twice the time.
+    """
+    if end <= start or not samples.exists():
+        return None
+    inside = [
+        float(value)
+        for at, source, name, value in _rows(samples)
+        if (source, name) == (NODE_GROUP, _THROTTLED) and start <= float(at) <= end
+    ]
+    return (inside[-1] - inside[0]) / (end - start) if len(inside) > 1 else None
 
 
 def end_of_work(events: Iterable[dict[str, Any]]) -> float:

@@ -44,6 +44,25 @@ class Record:
         """Share of processor time that went to other machines in the normal phase, if known."""
         return node_metrics.stolen_share(self.directory / "samples", *normal_phase(self.document))
 
+    @cached_property
+    def generator_wait_share(self) -> float | None:
+        """Share of the normal phase that a load generator waited for its own quota, if known.
+
+        The largest over the hosts that had nothing but load generators; where the store runs on
+        the same hosts, its own waiting is part of what is measured.
+        """
+        if any("node" in client for client in self.plan["clients"]):
+            return None
+        hosts = {
+            event["attributes"]["host"]
+            for event in self.document["events"]
+            if event["kind"] == "client" and "host" in event.get("attributes", {})
+        }
+        files = (self.directory / "samples" / f"{host}.csv" for host in sorted(hosts))
+        window = normal_phase(self.document)
+        shares = (node_metrics.throttled_share(path, *window) for path in files)
+        return max((share for share in shares if share is not None), default=None)
+
     def value(self, metric: str, latency: str) -> float | None:
         """A metric by name, or None when the record does not hold it.
 
