@@ -97,9 +97,11 @@ def read_modify_write(experiments, tmp_path):
 
 
 def test_a_run_plans_its_compaction_for_the_begin_of_the_normal_phase(read_modify_write):
-    rehearsal, order = read_modify_write.plan["orders"]
-    assert rehearsal["statement"] == "start-major-compact first-half"
-    assert rehearsal["at_seconds"] < order["at_seconds"]
+    first, second, order = read_modify_write.plan["orders"]
+    assert first["statement"] == "start-major-compact first-quarter"
+    assert second["statement"] == "start-major-compact second-quarter"
+    # Shares of the warm-up of 20 s.
+    assert [first["at_seconds"], second["at_seconds"]] == pytest.approx([1.4, 8.6])
     assert order["statement"] == "start-major-compact second-half"
     assert order["at_seconds"] == read_modify_write.plan["phases"][1]["start_seconds"] > 0
 

@@ -328,8 +328,8 @@ def _orders(
     orders = []
     for index, order in enumerate(cell.orders):
         for moment in moments[order["at"]]:
-            at_seconds = max(0.0, moment + order.get("offset_seconds", 0.0))
-            orders.append((at_seconds, index, order))
+            offset = order.get("offset_seconds", order.get("offset_warm_up_share", 0.0) * warm_up)
+            orders.append((round(max(0.0, moment + offset), 3), index, order))
     return [
         {
             "name": f"{order['at']}-{number}",

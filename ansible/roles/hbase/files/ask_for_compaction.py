@@ -2,11 +2,12 @@
 """Asks a region server for a major compaction, by HBase's own RPC.
 
 Arguments: HOST of the region server, and the order, start-major-compact, or as one argument
-"start-major-compact first-half" or "... second-half", of the regions by their names. A command
-of HBase would start a Java machine, and take CPU from the load for seconds; the pages of HBase take
-such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It ends when all regions of
-the table were asked, and needs nothing but the standard library, of which it takes as little as it
-can: the load generator beside it has a part of a processor, and waits for what is used up here.
+"start-major-compact first-quarter", "... second-quarter" or "... second-half", of the regions by
+their names. A command of HBase would start a Java machine, and take CPU from the load for seconds;
+the pages of HBase take such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It
+ends when all regions of the table were asked, and needs nothing but the standard library, of which
+it takes as little as it can: the load generator beside it has a part of a processor, and waits for
+what is used up here.
 """
 
 from __future__ import annotations
@@ -150,10 +151,11 @@ def ask(host: str, names: list[str], port: int = RPC_PORT) -> None:
 
 def part_of(names: list[str], order: str) -> list[str] | None:
     """The regions that an order means, None for what is no order."""
-    half = len(names) // 2
+    quarter, half = len(names) // 4, len(names) // 2
     parts = {
         STATEMENT: names,
-        f"{STATEMENT} first-half": names[:half],
+        f"{STATEMENT} first-quarter": names[:quarter],
+        f"{STATEMENT} second-quarter": names[quarter:half],
         f"{STATEMENT} second-half": names[half:],
     }
     return parts.get(order)
@@ -163,7 +165,8 @@ def main() -> None:
     """Give the order that the command line names."""
     if len(sys.argv) != 3 or part_of([], sys.argv[2]) is None:
         raise SystemExit(
-            f'usage: ask_for_compaction.py HOST "{STATEMENT} [first-half|second-half]"'
+            f'usage: ask_for_compaction.py HOST "{STATEMENT}'
+            ' [first-quarter|second-quarter|second-half]"'
         )
     host, order = sys.argv[1:]
     ask(host, part_of(regions(host), order))

@@ -147,9 +147,10 @@ def test_usage_is_shown(program, argv, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("order", "names"), [("", "abcde"), (" first-half", "ab"), (" second-half", "cde")]
+    ("order", "names"),
+    [("", "abcde"), (" first-quarter", "a"), (" second-quarter", "b"), (" second-half", "cde")],
 )
-def test_both_halves_are_the_whole(program, order, names, monkeypatch):
+def test_the_parts_are_the_whole(program, order, names, monkeypatch):
     asked = []
     monkeypatch.setattr(program, "regions", lambda _: list("abcde"))
     monkeypatch.setattr(program, "ask", lambda *order: asked.append(order))
