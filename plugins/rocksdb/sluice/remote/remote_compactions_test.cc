@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/merge_operator.h"
 #include "sluice/remote/worker_agent.h"
 #include "sluice/store/opened_store.h"
@@ -283,6 +285,27 @@ TEST_F(RemoteCompactionsTest, RemovalsThatWereCutShortAreCompleted) {
   fs::create_directory(left);
   OpenRemote();
   EXPECT_FALSE(fs::exists(left));
+}
+
+// It changes nothing, which the plug-in cannot know.
+class OwnFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
+ public:
+  OwnFileSystem() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "OwnFileSystem"; }
+};
+
+TEST_F(RemoteCompactionsTest, FilesOfAnotherFileSystemAreOfferedIfPlain) {
+  // As long as the process: the plug-in wraps it once.
+  static auto* const env =
+      ROCKSDB_NAMESPACE::NewCompositeEnv(std::make_shared<OwnFileSystem>())
+          .release();
+  options_.env = env;
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_file_system_total"), 1u);
+  EXPECT_EQ(agent_->jobs(), 0);
+  db_.reset();
+  OpenRemote(";plain_files=true");
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
 }
 
 // No OPTIONS file says where they are.
