@@ -3,14 +3,16 @@
 import argparse
 import json
 import math
+import os
 import random
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-from sluice_evaluation.bench import command_line, staged, turns
+from sluice_evaluation.bench import callgrind, command_line, staged, turns
 from sluice_evaluation.bench.command_line import Store, at_least, measurement_parser, report
+from sluice_evaluation.bench.processor_time import processor_seconds
 from sluice_evaluation.bench.ratios import near_one, ratio_figure, shown_difference
 from sluice_evaluation.bench.turns import TurnTaker, lasting_seconds, take_turns
 from sluice_evaluation.bench.waiting import wait_until
@@ -75,6 +77,26 @@ def test_a_ratio_of_pairs_has_an_interval():
     figure = ratio_figure("q", [2.0, 4.1, 6.0, 8.1], [1.0, 2.0, 3.0, 4.0], near_one(0.5))
     assert figure.low < 2 < figure.high
     assert figure.status == "missed"
+
+
+def test_this_process_has_had_processor_time():
+    before = processor_seconds(os.getpid())
+    wait_until(lambda: processor_seconds(os.getpid()) > before, "processor time", 0)
+
+
+def test_counts_are_those_of_a_whole_file(tmp_path):
+    counts = tmp_path / "1"
+    assert callgrind.counted(counts) is None
+    counts.write_text("# callgrind format\nfn=(1) main\n16 400\n")
+    assert callgrind.counted(counts) is None
+    counts.write_text("fn=(1) main\n16 400\ntotals: 4711\n")
+    assert callgrind.counted(counts) == 4711
+
+
+def test_without_valgrind_it_is_said_what_to_do(monkeypatch):
+    monkeypatch.setattr(callgrind.shutil, "which", lambda program: None)
+    with pytest.raises(SystemExit, match="valgrind is missing: run `build/bootstrap`"):
+        callgrind.counting("%p")
 
 
 def test_whole_numbers_below_the_least_are_refused():

@@ -1,7 +1,9 @@
 """Agents of nodes whose stores have compactions, and of those that do them; each a process."""
 
 import os
+import random
 import signal
+import socket
 import ssl
 import subprocess
 import time
@@ -13,7 +15,10 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 STORE_NODE, WORKER_NODE = "db-1", "db-2"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 600
+# The kernel gives none of these to an outgoing connection: an agent that is started again finds its
+# own free.
+PORTS = range(10_000, 32_768)
 
 
 def wait_for(what: str, is_so: Callable[[], bool]) -> None:
@@ -24,10 +29,20 @@ def wait_for(what: str, is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def build_program(folder: Path) -> Path:
-    """Give the control plane's program, built of this checkout."""
-    program = folder / "sluice"
-    command = ["go", "build", "-o", str(program), "./cmd/sluice"]
+def free_address() -> str:
+    while True:
+        address = ("127.0.0.1", random.choice(PORTS))
+        try:
+            socket.create_server(address).close()
+        except OSError:
+            continue
+        return f"{address[0]}:{address[1]}"
+
+
+def build_program(folder: Path, package: str = "./cmd/sluice") -> Path:
+    """Give a program of the control plane, by default its own, built of this checkout."""
+    program = folder / Path(package).name
+    command = ["go", "build", "-o", str(program), package]
     flags = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -trimpath"}
     subprocess.run(command, cwd=ROOT / "control", env=os.environ | flags, check=True)
     return program
@@ -72,14 +87,20 @@ class Agent:
     """The agent of a node, which can be killed and started again."""
 
     def __init__(self, program: Path, folder: Path, configuration: dict[str, object]) -> None:
-        self._command = [str(program), "agent", "--config", str(folder / "agent.yml")]
+        self._file = folder / "agent.yml"
+        self._command = [str(program), "agent", "--config", str(self._file)]
         self._log = folder / "agent.log"
         self._files = configuration["tls"]
         self._metrics = f"https://{configuration['metrics_listen']}/metrics"
-        (folder / "agent.yml").write_text(yaml.safe_dump(configuration))
+        self.configuration = configuration
         self.start()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def start(self) -> None:
+        self._file.write_text(yaml.safe_dump(self.configuration))
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -90,6 +111,7 @@ class Agent:
         self._process.wait()
 
     def end(self) -> None:
+        """Have it end by itself."""
         self._process.terminate()
         assert self._process.wait(PATIENCE_SECONDS) == 0, self._log.read_text()
 

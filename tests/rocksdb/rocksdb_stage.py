@@ -14,6 +14,8 @@ class Staged:
 
     version: str
     prefix: Path
+    build: Path
+    testing: bool
 
     @property
     def preload(self) -> Path:
@@ -24,11 +26,13 @@ class Staged:
         return self.prefix / "lib" / f"librocksdb.so.{self.version}"
 
 
-def staged(variant: str) -> Staged:
+def staged(variant: str, testing: bool = False) -> Staged:
     """Give the staged tree of VARIANT, which has to be compiled."""
-    command = ["sluice-dist", "--root", str(ROOT), "show", "rocksdb", "--variant", variant]
-    shown = subprocess.run([*command, "-o", "json"], check=True, capture_output=True, text=True)
+    asked = ["rocksdb", "--variant", variant, *(["--testing"] if testing else [])]
+    command = ["sluice-dist", "--root", str(ROOT), "show", *asked, "-o", "json"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True)
     facts = json.loads(shown.stdout)
-    tree = Staged(facts["version"], Path(facts["staged_prefix"]))
-    assert tree.library.exists(), f"make it: sluice-dist compile rocksdb --variant {variant}"
+    paths = Path(facts["staged_prefix"]), Path(facts["build"])
+    tree = Staged(facts["version"], *paths, facts["testing"])
+    assert tree.library.exists(), f"make it: sluice-dist compile {' '.join(asked)}"
     return tree

@@ -1,7 +1,7 @@
 // Package wallclock makes the wall clock of a process jump, as when somebody sets the clock of its machine. Other
 // processes, and clocks that only go forward, are left alone.
 //
-// Programs read the time from the vDSO, code of the kernel that is mapped into each process. Jump overwrites two of its
+// Programs read the time from the vDSO, code of the kernel that is mapped into each process. Set overwrites two of its
 // functions in the process's own copy: they ask the kernel, and add to what it says.
 package wallclock
 
@@ -24,24 +24,32 @@ const deadline = 60 * time.Second
 // errBusy says that a thread runs what is to be overwritten.
 var errBusy = errors.New("a thread is reading the time")
 
-// Jump puts the wall clock of a process ahead of the machine's, or behind it if by is negative; processes that it forks
-// have its clock. The process stops for a moment. The caller must be allowed to trace it: root, or its parent.
+// Jump does what Set does, and ends the test if that fails.
 func Jump(t testing.TB, pid int, by time.Duration) {
 	t.Helper()
+	if err := Set(pid, by); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Set puts the wall clock of a process ahead of the machine's, or behind it if by is negative; processes that it forks
+// have its clock, programs that those execute do not. The process stops for a moment, and goes on if it was stopped. The
+// caller must be allowed to trace it: root, or its parent.
+func Set(pid int, by time.Duration) error {
 	if runtime.GOARCH != "amd64" {
-		t.Fatalf("the wall clock of a process can be set on amd64 alone: write the code for %s", runtime.GOARCH)
+		return fmt.Errorf("the wall clock of a process can be set on amd64 alone: write the code for %s", runtime.GOARCH)
 	}
 	if by%time.Second != 0 {
-		t.Fatalf("the wall clock can jump by whole seconds, not by %v", by)
+		return fmt.Errorf("the wall clock can jump by whole seconds, not by %v", by)
 	}
 	end := time.Now().Add(deadline)
 	for {
 		err := jumpOnce(pid, int64(by/time.Second))
 		if err == nil {
-			return
+			return nil
 		}
 		if !errors.Is(err, errBusy) || time.Now().After(end) {
-			t.Fatalf("set the clock of process %d: %v", pid, err)
+			return fmt.Errorf("set the clock of process %d: %w", pid, err)
 		}
 	}
 }

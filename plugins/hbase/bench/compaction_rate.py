@@ -15,12 +15,17 @@ from collections.abc import Iterator
 
 from one_node import STORE, Layout, OneNode, one_node
 from ordered_compactions import OrderedCompactions
-from plugin_socket import PluginSocket
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.plugin_socket import PluginSocket
+from sluice_evaluation.bench.traces import (
+    furthest_from_one,
+    kept_rate,
+    nearest_rank,
+    seconds_to_effect,
+)
 from sluice_evaluation.bench.turns import memory_folder
 from sluice_evaluation.measurements import Figure
 from tables import QUIET_SITE, cell_lines, load
-from traces import furthest_from_one, kept_rate, nearest_rank, seconds_to_effect
 
 SLOW, FAST = 4_000_000, 16_000_000
 KEPT_RATES = (5_000_000, 20_000_000)

@@ -21,13 +21,13 @@ from typing import Any
 from family_figures import figure_name
 from one_node import STORE, Layout, OneNode, one_node
 from ordered_compactions import OrderedCompactions
-from plugin_socket import PluginSocket, setting, tasks_in
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.plugin_socket import PluginSocket, setting, tasks_in
+from sluice_evaluation.bench.traces import kept_rate, nearest_rank
 from sluice_evaluation.bench.turns import memory_folder
 from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure
 from tables import QUIET_SITE, cell_lines, load
-from traces import kept_rate, nearest_rank
 
 CLIENT = Path(__file__).with_name("renewing_client.py")
 OWNER = "agent/killed"

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from family_figures import Lookups, family_lookups, highest_hit_ratio
 from java_client import JavaClient
 from one_node import STORE, Layout, OneNode, one_node
-from plugin_socket import PluginSocket
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.plugin_socket import PluginSocket
 from sluice_evaluation.bench.turns import memory_folder
 from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure

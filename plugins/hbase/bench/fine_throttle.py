@@ -31,9 +31,9 @@ from datanode_files import datanode_bytes, drop_from_memory
 from java_client import JavaClient
 from memory_group import MemoryGroup, memory_group
 from one_node import STORE, Layout, OneNode, one_node
-from plugin_socket import PluginSocket
 from process_figures import is_connected
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.plugin_socket import PluginSocket
 from sluice_evaluation.bench.ratios import ratio_figure
 from sluice_evaluation.bench.turns import memory_folder
 from sluice_evaluation.bench.waiting import wait_until

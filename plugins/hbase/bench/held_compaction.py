@@ -16,8 +16,8 @@ from pathlib import Path
 from datanode_files import datanode_bytes
 from one_node import STORE, Layout, OneNode, one_node
 from ordered_compactions import OrderedCompactions
-from plugin_socket import PluginSocket
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
+from sluice_evaluation.bench.plugin_socket import PluginSocket
 from sluice_evaluation.bench.turns import memory_folder
 from sluice_evaluation.bench.waiting import wait_until
 from sluice_evaluation.measurements import Figure

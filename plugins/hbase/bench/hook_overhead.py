@@ -23,9 +23,10 @@ from pathlib import Path
 
 import ycsb_load
 from one_node import STORE, Layout, OneNode, one_node
-from process_figures import is_connected, processor_seconds
+from process_figures import is_connected
 from sluice_evaluation.bench.command_line import at_least, measurement_parser, report
 from sluice_evaluation.bench.pinning import pinned, processors
+from sluice_evaluation.bench.processor_time import processor_seconds
 from sluice_evaluation.bench.ratios import near_one, ratio_figure, shown_difference
 from sluice_evaluation.bench.turns import TurnTaker, lasting_seconds, memory_folder, take_turns
 from sluice_evaluation.bench.waiting import wait_until

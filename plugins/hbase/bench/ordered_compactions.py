@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from plugin_socket import REFUSED, PluginSocket, RpcError, tasks_in
+from sluice_evaluation.bench.plugin_socket import REFUSED, PluginSocket, RpcError, tasks_in
+from sluice_evaluation.bench.traces import Progress, Trace
 from sluice_evaluation.bench.waiting import wait_until
-from traces import Progress, Trace
 
 KIND = "compaction"
 RATE = "rate_bytes_per_second"

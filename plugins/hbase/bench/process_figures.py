@@ -1,21 +1,13 @@
-"""What Linux knows of a process: its time on processors, its connections."""
+"""What Linux knows of the connections of a process."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 ESTABLISHED = "01"
 SOCKET = re.compile(r"socket:\[(\d+)\]")
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time of a process that runs, with all its threads."""
-    # The second field, in parentheses, may hold blanks; see proc(5).
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def established_inodes(tables: Iterable[str], remote_port: int) -> set[str]:

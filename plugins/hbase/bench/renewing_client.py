@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from plugin_socket import PluginSocket
+from sluice_evaluation.bench.plugin_socket import PluginSocket
 
 
 def main() -> None:

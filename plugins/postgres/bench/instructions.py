@@ -15,13 +15,13 @@ writing transaction).
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
 import pgbench
 from backend_processes import auxiliary_processes, wait_for_backends
 from cluster import Cluster, own, temporary_cluster
+from sluice_evaluation.bench.callgrind import counted, counting
 from sluice_evaluation.bench.pinning import pinned, processors, yielding
 from sluice_evaluation.bench.waiting import wait_until
 
@@ -46,11 +46,6 @@ def _backends(cluster: Cluster, name: str) -> list[str]:
     return re.findall(rf"^(\d+) {name} LOG: +disconnection", cluster.log.read_text(), re.M)
 
 
-def _total(counts: Path) -> int | None:
-    found = re.search(r"^totals: (\d+)", counts.read_text(), re.M) if counts.exists() else None
-    return int(found[1]) if found else None
-
-
 def _count(
     cluster: Cluster, folder: Path, auxiliaries: int, options: list[str], name: str, count: int
 ) -> int:
@@ -70,16 +65,14 @@ def _count(
     files = [folder / pid for pid in _backends(cluster, name)]
     if not files:
         raise SystemExit(f"no session {name} in the log of the server:\n{cluster.log.read_text()}")
-    wait_until(lambda: all(_total(file) is not None for file in files), "callgrind's counts")
-    return sum(_total(file) or 0 for file in files)
+    wait_until(lambda: all(counted(file) is not None for file in files), "callgrind's counts")
+    return sum(counted(file) or 0 for file in files)
 
 
 def per_transaction(
     prefix: Path, settings: dict[str, str], options: list[str], repetitions: int
 ) -> list[float]:
     """Instructions per transaction of pgbench with these options, a value each repetition."""
-    if shutil.which("valgrind") is None:
-        raise SystemExit("valgrind is missing: run `build/bootstrap`, or install the package")
     with (
         tempfile.TemporaryDirectory(prefix="sluice-callgrind-") as name,
         temporary_cluster(prefix, {**SETTINGS, **settings}) as cluster,
@@ -91,12 +84,7 @@ def per_transaction(
         server = cluster.start_inside(
             [
                 *pinned(processors()[0]),
-                "valgrind",
-                "--tool=callgrind",
-                "--quiet",
-                "--collect-atstart=no",
-                "--toggle-collect=PostgresMain",
-                f"--callgrind-out-file={folder}/%p",
+                *counting(f"{folder}/%p", "--collect-atstart=no", "--toggle-collect=PostgresMain"),
             ]
         )
         pgbench.read_all(cluster)

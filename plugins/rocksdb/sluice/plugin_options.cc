@@ -28,6 +28,7 @@ const std::unordered_map<std::string, OptionTypeInfo>& PluginOptionTypes() {
           SLUICE_OPTION(agent_socket, kString),
           SLUICE_OPTION(minimum_input_bytes, kUInt64T),
           SLUICE_OPTION(minimum_level, kInt),
+          SLUICE_OPTION(plain_files, kBoolean),
       };
   return *types;
 }

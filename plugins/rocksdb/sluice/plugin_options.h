@@ -26,6 +26,9 @@ struct PluginOptions {
   std::string agent_socket = "/run/sluice/agent/compaction.sock";
   uint64_t minimum_input_bytes = 16 << 20;
   int minimum_level = 0;
+  // Whether workers may read and write the files of an embedder that has a file
+  // system of its own: it must change neither their names nor their bytes.
+  bool plain_files = false;
 };
 
 const std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>&

@@ -9,7 +9,7 @@ from typing import Any
 
 from cluster_protocols import AnyCluster
 from linked_list import SCOPE
-from plugin_socket import PluginSocket, RpcError, tasks_in
+from sluice_evaluation.bench.plugin_socket import PluginSocket, RpcError, tasks_in
 from sluice_evaluation.bench.waiting import wait_until
 
 KIND = "compaction"

@@ -2,7 +2,7 @@
 
 import pytest
 from ordered_compactions import OrderedCompactions
-from plugin_socket import REFUSED, RpcError
+from sluice_evaluation.bench.plugin_socket import REFUSED, RpcError
 
 
 class SlowToCommit:

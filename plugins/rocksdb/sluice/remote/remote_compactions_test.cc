@@ -9,7 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/merge_operator.h"
+#include "rocksdb/sst_file_writer.h"
 #include "sluice/remote/worker_agent.h"
 #include "sluice/store/opened_store.h"
 
@@ -283,6 +286,53 @@ TEST_F(RemoteCompactionsTest, RemovalsThatWereCutShortAreCompleted) {
   fs::create_directory(left);
   OpenRemote();
   EXPECT_FALSE(fs::exists(left));
+}
+
+// What it covers as a whole RocksDB does not read, and it counts what is read.
+TEST_F(RemoteCompactionsTest, ATableThatOnlyDeletesARangeStaysLocal) {
+  options_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
+  OpenRemote();
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
+  // What came since then, too: all is below the table.
+  ASSERT_TRUE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  ROCKSDB_NAMESPACE::SstFileWriter writer(ROCKSDB_NAMESPACE::EnvOptions(),
+                                          options_);
+  const std::string deletion = folder_ + "/deletion.sst";
+  ASSERT_TRUE(writer.Open(deletion).ok());
+  ASSERT_TRUE(writer.DeleteRange("key", "kez").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  // Its compaction comes by itself.
+  ASSERT_TRUE(db_->IngestExternalFile(
+                     {deletion}, ROCKSDB_NAMESPACE::IngestExternalFileOptions())
+                  .ok());
+  const auto compacted =
+      db_->WaitForCompact(ROCKSDB_NAMESPACE::WaitForCompactOptions());
+  ASSERT_TRUE(compacted.ok()) << compacted.ToString();
+  EXPECT_EQ(Figure("local_compactions_range_deletion_total"), 1u);
+  values_.clear();
+  Put(1);
+  ExpectAllThere();
+}
+
+// It changes nothing, which the plug-in cannot know.
+class OwnFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
+ public:
+  OwnFileSystem() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "OwnFileSystem"; }
+};
+
+TEST_F(RemoteCompactionsTest, FilesOfAnotherFileSystemAreOfferedIfPlain) {
+  // As long as the process: the plug-in wraps it once.
+  static auto* const env =
+      ROCKSDB_NAMESPACE::NewCompositeEnv(std::make_shared<OwnFileSystem>())
+          .release();
+  options_.env = env;
+  OpenRemote();
+  EXPECT_GE(CountedBy("local_compactions_file_system_total"), 1u);
+  EXPECT_EQ(agent_->jobs(), 0);
+  db_.reset();
+  OpenRemote(";plain_files=true");
+  EXPECT_GE(CountedBy("remote_compactions_total"), 1u);
 }
 
 // No OPTIONS file says where they are.

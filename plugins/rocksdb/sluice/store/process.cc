@@ -131,7 +131,7 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
   db_options->env = TaggingEnvOver(db_options->env, &pace_);
   DatabaseParts parts;
   parts.path = path;
-  parts.has_local_files = HasLocalFiles(db_options->env);
+  parts.has_local_files = options.plain_files || HasLocalFiles(db_options->env);
   parts.write_buffers = db_options->write_buffer_manager;
   parts.statistics = TimingOver(options, db_options, &latencies_);
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(

@@ -1,6 +1,7 @@
 #include "sluice/store/store_access.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "db/db_impl/db_impl.h"
 
@@ -15,6 +16,7 @@ using ROCKSDB_NAMESPACE::ErrorHandler;
 using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::InstrumentedMutexLock;
 using ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+using ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 
 // Names a protected member, which is all that derived classes are for here.
@@ -101,6 +103,25 @@ StoreState ReadState(DB* db) {
 
 std::unique_ptr<ColumnFamilyHandle> OpenFamily(DB* db, uint32_t id) {
   return static_cast<DBImpl*>(db)->GetColumnFamilyHandleUnlocked(id);
+}
+
+bool HasRangeDeletionTable(DB* db, uint32_t family,
+                           const std::vector<std::string>& files) {
+  auto* const store = static_cast<DBImpl*>(db);
+  InstrumentedMutexLock lock(store->mutex());
+  auto* const found =
+      store->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(family);
+  if (found == nullptr ||
+      found->ioptions().compaction_style != kCompactionStyleUniversal) {
+    return false;
+  }
+  const auto* const storage = found->current()->storage_info();
+  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+    // Names are NUMBER.sst.
+    const auto number = std::strtoull(file.c_str(), nullptr, 10);
+    const auto* const table = storage->GetFileMetaDataByNumber(number);
+    return table != nullptr && table->FileIsStandAloneRangeTombstone();
+  });
 }
 
 const std::vector<std::shared_ptr<EventListener>>& ListenersOf(const DB* db) {

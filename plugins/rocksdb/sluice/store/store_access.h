@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "rocksdb/db.h"
@@ -20,6 +21,11 @@ StoreState ReadState(ROCKSDB_NAMESPACE::DB* db);
 // before the database.
 std::unique_ptr<ROCKSDB_NAMESPACE::ColumnFamilyHandle> OpenFamily(
     ROCKSDB_NAMESPACE::DB* db, uint32_t id);
+
+// Whether one of these tables of a family holds the deletion of a range and
+// nothing else. Universal compactions leave out the inputs that it covers.
+bool HasRangeDeletionTable(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
+                           const std::vector<std::string>& files);
 
 // Those that the database was opened with, also if its opening fails.
 const std::vector<std::shared_ptr<ROCKSDB_NAMESPACE::EventListener>>&

@@ -7,7 +7,14 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plugin_socket import PluginSocket, RpcError, contains, request_line, result_of, setting
+from sluice_evaluation.bench.plugin_socket import (
+    PluginSocket,
+    RpcError,
+    contains,
+    request_line,
+    result_of,
+    setting,
+)
 
 
 @given(st.integers(0, 2**53 - 1), st.text(), st.dictionaries(st.text(), st.text()))

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import (
+from sluice_evaluation.bench.traces import (
     Progress,
     Trace,
     furthest_from_one,
@@ -40,6 +40,19 @@ def test_the_breakpoint_is_found(effect, rates, phase):
 
     found = seconds_to_effect(staircase(0.5, done_at, phase), old, new)
     assert found == pytest.approx(effect, abs=0.03)
+
+
+@given(effect=st.floats(0, 0.4), rates=st.sampled_from([(32e6, 128e6), (128e6, 32e6)]))
+def test_looks_before_the_order_make_up_for_long_steps(effect, rates):
+    old, new = rates
+    step = 2 << 20
+    trace = Trace()
+    for look in range(1000):
+        now = look * LOOK_SECONDS
+        done = old * min(now, 0.5 + effect) + new * max(0, now - 0.5 - effect)
+        trace.add(now, math.floor(done / step) * step)
+    found = seconds_to_effect(trace.since(0.5), old, new)
+    assert found == pytest.approx(effect, abs=0.015)
 
 
 def test_no_effect_is_the_end_of_the_trace():

@@ -1,4 +1,4 @@
-"""Speaks the local protocol (docs/local-protocol.md) to the plug-in of a region server."""
+"""Speaks the local protocol (docs/local-protocol.md) to the plug-in of a store."""
 
 from __future__ import annotations
 
@@ -142,5 +142,5 @@ def tasks_in(snapshot: dict[str, Any], kind: str, scope: str) -> list[dict[str, 
 
 
 def contains(outer: str, inner: str) -> bool:
-    """Whether a scope is another one or holds it: the server its tables, a table its families."""
+    """Whether a scope is another one or holds it: a store its tables, a table its families."""
     return outer in ("", inner) or inner.startswith(f"{outer}/")

@@ -1,7 +1,7 @@
 """What a trace of progress shows: how soon an order had its effect, and what rate was kept.
 
 A trace has a time and the bytes that are done by then for each look at the compactions. They grow
-in steps of a block, 64 KiB, so rates are taken from step to step.
+in steps, of what a store does at once, so rates are taken from step to step.
 """
 
 from __future__ import annotations
@@ -43,12 +43,17 @@ class Trace:
         self.seconds.append(seconds)
         self.bytes_done.append(bytes_done)
 
+    def since(self, moment: float) -> Trace:
+        """The same looks, with their times counted from a moment: negative before it."""
+        return Trace([seconds - moment for seconds in self.seconds], list(self.bytes_done))
+
 
 def seconds_to_effect(trace: Trace, old_rate: float, new_rate: float) -> float:
     """When the rate went over from the old one to the new one; the order was given at 0.
 
     That is the breakpoint with which two straight lines of these slopes fit the trace best. The end
-    of the trace means that there was no effect.
+    of the trace means that there was no effect. Looks before the order, at negative times, tell
+    where the first line lies, and so make the breakpoint certain where steps are long.
     """
     if old_rate == new_rate:
         raise ValueError(f"the rate stays at {old_rate}: that has no effect to be seen")

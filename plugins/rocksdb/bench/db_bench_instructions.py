@@ -1,0 +1,66 @@
+"""Instructions that db_bench executes per operation, counted by valgrind's callgrind.
+
+The count of an operation is the difference of a long and a short run, over the difference of their
+operations: start and end cancel. What would count differently by chance is kept alike: random
+numbers are those of the repetition in all arms, there is one client, and no compaction begins by
+itself, since when it would is a matter of time. `fill and compact` flushes and compacts all that
+was put, so that its operations have their part of both.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from db_bench import Arm, check_override, command, environment, make_database
+from sluice_evaluation.bench.callgrind import counted, counting
+from sluice_evaluation.bench.turns import memory_folder
+
+SHORT, LONG = 5_000, 25_000
+BY_HAND = "--disable_auto_compactions=1"
+MODES = {
+    "fillrandom": ("fillrandom", "--writes", [BY_HAND]),
+    "readrandom": ("readrandom", "--reads", [BY_HAND, "--use_existing_db=1"]),
+    "fill and compact": ("fillrandom,flush,compact", "--writes", [BY_HAND]),
+}
+
+
+def _count(programs: Path, database: Path, arm: Arm, mode: str, operations: int, seed: int) -> int:
+    """Instructions of one run of db_bench."""
+    benchmarks, amount, options = MODES[mode]
+    counts = database.with_name("counts")
+    counts.unlink(missing_ok=True)
+    run = command(
+        programs, database, benchmarks, *options, f"{amount}={operations}", f"--seed={seed}"
+    )
+    done = subprocess.run(
+        [*counting(str(counts)), *run],
+        env=environment(arm.override),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    total = counted(counts)
+    if done.returncode or total is None:
+        raise SystemExit(f"db_bench failed inside valgrind:\n{done.stderr}")
+    check_override(database, arm.override)
+    return total
+
+
+def per_operation(programs: Path, arm: Arm, mode: str, repetitions: int) -> list[float]:
+    """Instructions per operation, a value each repetition."""
+    values = []
+    with tempfile.TemporaryDirectory(prefix="sluice-callgrind-", dir=memory_folder()) as name:
+        folder = Path(name)
+        make_database(programs, folder / "made")
+        for seed in range(1, repetitions + 1):
+            counts = []
+            for operations in (SHORT, LONG):
+                database = folder / "database"
+                shutil.copytree(folder / "made", database)
+                counts.append(_count(programs, database, arm, mode, operations, seed))
+                shutil.rmtree(database)
+            values.append((counts[1] - counts[0]) / (LONG - SHORT))
+    return values
