@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from db_bench import Arm, check_override, command, environment, make_database
+from db_bench import EXISTING, Arm, check_override, command, environment
 from sluice_evaluation.bench.callgrind import counted, counting
 from sluice_evaluation.bench.turns import memory_folder
 
@@ -22,7 +22,7 @@ SHORT, LONG = 5_000, 25_000
 BY_HAND = "--disable_auto_compactions=1"
 MODES = {
     "fillrandom": ("fillrandom", "--writes", [BY_HAND]),
-    "readrandom": ("readrandom", "--reads", [BY_HAND, "--use_existing_db=1"]),
+    "readrandom": ("readrandom", "--reads", [BY_HAND, EXISTING]),
     "fill and compact": ("fillrandom,flush,compact", "--writes", [BY_HAND]),
 }
 
@@ -49,17 +49,16 @@ def _count(programs: Path, database: Path, arm: Arm, mode: str, operations: int,
     return total
 
 
-def per_operation(programs: Path, arm: Arm, mode: str, repetitions: int) -> list[float]:
-    """Instructions per operation, a value each repetition."""
+def per_operation(programs: Path, arm: Arm, mode: str, made: Path, repetitions: int) -> list[float]:
+    """Instructions per operation, a value each repetition; what is read is a copy of `made`."""
     values = []
     with tempfile.TemporaryDirectory(prefix="sluice-callgrind-", dir=memory_folder()) as name:
-        folder = Path(name)
-        make_database(programs, folder / "made")
+        database = Path(name, "database")
         for seed in range(1, repetitions + 1):
             counts = []
             for operations in (SHORT, LONG):
-                database = folder / "database"
-                shutil.copytree(folder / "made", database)
+                if EXISTING in MODES[mode][2]:
+                    shutil.copytree(made, database)
                 counts.append(_count(programs, database, arm, mode, operations, seed))
                 shutil.rmtree(database)
             values.append((counts[1] - counts[0]) / (LONG - SHORT))

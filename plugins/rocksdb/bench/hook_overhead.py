@@ -145,12 +145,18 @@ def measure_throughput(version: str, rounds: int, seconds: int) -> Iterator[Figu
 
 def measure_instructions(version: str, repetitions: int) -> Iterator[Figure]:
     """By mode and arm: the count of stock, and ratios over it; a value a repetition."""
-    with tempfile.TemporaryDirectory(prefix="sluice-") as sockets:
+    with (
+        tempfile.TemporaryDirectory(dir=memory_folder()) as data,
+        # The path of a socket is short.
+        tempfile.TemporaryDirectory(prefix="sluice-") as sockets,
+    ):
         arms = arms_of(Path(sockets))
+        made = Path(data, "made")
+        make_database(prefix_of(version, arms[STOCK]), made)
         for mode in db_bench_instructions.MODES:
             values = {
                 name: db_bench_instructions.per_operation(
-                    prefix_of(version, arms[name]), arms[name], mode, repetitions
+                    prefix_of(version, arms[name]), arms[name], mode, made, repetitions
                 )
                 for name in (STOCK, PATCHED, LOADED)
             }
