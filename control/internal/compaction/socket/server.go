@@ -66,6 +66,8 @@ func (s *Server) turnAway(connection net.Conn) {
 func (s *Server) serveConnection(ctx context.Context, connection net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// Also where it is this end that gives it up, for which nothing has ended the context.
+	defer func() { _ = connection.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
 	defer stop()
 	lines := make(chan []byte)

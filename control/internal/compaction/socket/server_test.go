@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -240,12 +242,15 @@ func await(t *testing.T, what <-chan struct{}) {
 	}
 }
 
-// A store that hangs must not keep a slot of a peer.
+// A store that hangs must not keep a slot of a peer, nor a descriptor; when it goes on it learns that at once.
 func TestStoreThatDoesNotAskCancels(t *testing.T) {
 	running := newElsewhere()
 	p := connect(t, serve(t, placing(running)))
 	p.run()
 	await(t, running.cancelled)
+	if _, err := p.reader.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("its connection is not closed: %v", err)
+	}
 }
 
 func TestEndOfTheServerCancels(t *testing.T) {
