@@ -61,7 +61,9 @@ std::string WithoutInfinities(std::string_view text) {
 }  // namespace
 
 std::optional<Json> ReadJson(std::string_view text) {
-  if (!IsShallow(text)) return std::nullopt;
+  // The parser takes it for the end, whatever comes after it.
+  const bool has_end = text.find(char{0}) != std::string_view::npos;
+  if (has_end || !IsShallow(text)) return std::nullopt;
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) {
     document = Json::parse(WithoutInfinities(text), nullptr, false);

@@ -28,13 +28,15 @@ class RequestsTest : public testing::Test {
 };
 
 TEST_F(RequestsTest, WhatIsNoJsonIsAnsweredWithNull) {
-  const std::string lines[] = {"",
-                               "hello",
-                               "{",
-                               R"({"jsonrpc":"2.0","id":1} x)",
-                               "{\"id\":\"\xFF\"}",
-                               std::string(100000, '['),
-                               std::string(100, '[') + std::string(100, ']')};
+  const std::string lines[] = {
+      "",
+      "hello",
+      "{",
+      R"({"jsonrpc":"2.0","id":1} x)",
+      R"({"jsonrpc":"2.0","id":1})" + std::string(1, 0),
+      "{\"id\":\"\xFF\"}",
+      std::string(100000, '['),
+      std::string(100, '[') + std::string(100, ']')};
   for (const std::string& line : lines) {
     EXPECT_EQ(CodeOf(line), -32700) << line.substr(0, 40);
     EXPECT_TRUE(Answer(line)["id"].is_null());
