@@ -80,13 +80,16 @@ void Pace::LetGo(Task* task) {
 void Pace::LetFlushesGo(const Freedom* database) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& each : running_) {
-      if (each->kind == Kind::kFlush && each->freedom.get() == database) {
-        each->is_exempt = true;
-      }
-    }
+    LetFlushesGoLocked(database);
   }
   changed_.notify_all();
+}
+
+void Pace::LetFlushesGoLocked(const Freedom* database) {
+  for (const auto& each : running_) {
+    const bool is_of = database == nullptr || each->freedom.get() == database;
+    if (each->kind == Kind::kFlush && is_of) each->is_exempt = true;
+  }
 }
 
 void Pace::SetClosing(const Freedom* database, bool is_closing) {
@@ -94,6 +97,9 @@ void Pace::SetClosing(const Freedom* database, bool is_closing) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (is_closing) {
       closing_.insert(database);
+      // They may look only once it has closed as far as is told here, when it
+      // still waits for what comes after them on their threads.
+      LetFlushesGoLocked(nullptr);
     } else {
       closing_.erase(database);
     }

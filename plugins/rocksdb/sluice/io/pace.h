@@ -54,6 +54,8 @@ class Pace {
 
  private:
   void WaitAsLongAsNeeded(Task* task);
+  // Of any database if it is nullptr.
+  void LetFlushesGoLocked(const Freedom* database);
   bool MayWait(const Task& task, TimePoint since) const;
 
   const LeaseStore* const leases_;

@@ -131,6 +131,20 @@ TEST_F(PaceTest, ACompactionStaysHeldWhileAnotherDatabaseCloses) {
   write.get();
 }
 
+// The store may go on to wait for a thread before the flush has looked.
+TEST_F(PaceTest, AHeldFlushGoesOnHoweverSoonAnotherDatabaseHasClosed) {
+  task_->kind = Kind::kFlush;
+  HoldFlushes();
+  auto write = Write();
+  AwaitHeld();
+  const Freedom other;
+  pace_.SetClosing(&other, true);
+  pace_.SetClosing(&other, false);
+  EXPECT_TRUE(task_->IsFree());
+  leases_.Clear("ann");
+  write.get();
+}
+
 // A clock that tests move: time passes for the bound alone.
 TEST_F(PaceTest, AHeldFlushGoesOnBeforeOneThatWaitsForItsTurn) {
   MovedClock clock;
