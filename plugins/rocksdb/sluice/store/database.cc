@@ -43,14 +43,20 @@ void Database::Shutdown() {
   cancelled_ = true;
   std::unique_lock<std::mutex> lock(use_mutex_);
   DB* const db = std::exchange(db_, nullptr);
-  if (db != nullptr && users_ > 0) {
+  const bool is_used = db != nullptr && users_ > 0;
+  if (is_used) {
     lock.unlock();
     // A flush or compaction that was ordered may wait for others, or for work
     // that is paused: the store ends such waits once it shuts down, no sooner.
     ROCKSDB_NAMESPACE::CancelAllBackgroundWork(db);
+    // And that for a thread, which a held compaction of another database may
+    // have, so alone.
+    db->DisableManualCompaction();
     lock.lock();
   }
   unused_.wait(lock, [this] { return users_ == 0; });
+  lock.unlock();
+  if (is_used) db->EnableManualCompaction();
 }
 
 bool Database::Use(const std::function<void(DB*)>& use) {

@@ -148,6 +148,42 @@ TEST_F(SafetyTest, AHeldFlushDoesNotHoldUpTheCloseOfAnotherDatabase) {
   ExpectAllThere();
 }
 
+// It waits for the one thread that all databases have their compactions done
+// by.
+TEST_F(SafetyTest, AStartedCompactionWithoutAThreadDoesNotHoldUpTheClose) {
+  auto* const threads = ROCKSDB_NAMESPACE::Env::Default();
+  threads->SetBackgroundThreads(1, ROCKSDB_NAMESPACE::Env::LOW);
+  Open();
+  AddFile(2000);
+  AddFile(2000);
+  std::unique_ptr<DB> other;
+  ROCKSDB_NAMESPACE::Options options = db_->GetOptions();
+  options.wal_dir.clear();
+  options.db_paths.clear();
+  options.cf_paths.clear();
+  ASSERT_TRUE(DB::Open(options, folder_ + "/other", &other).ok());
+  ASSERT_TRUE(other->Put(WriteOptions(), "key", "value").ok());
+  ASSERT_TRUE(other->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(Set("compaction", "orders", kHold).contains("lease"));
+  auto compaction = Compact(db_->DefaultColumnFamily());
+  AwaitTask("compaction", "held");
+  EXPECT_TRUE(Call("start", {{"kind", "compaction"},
+                             {"scope", "other"},
+                             {"owner", "test"},
+                             {"time_to_live_seconds", 1}})
+                  .empty());
+  Await([&](const Json&) {
+    return threads->GetThreadPoolQueueLen(ROCKSDB_NAMESPACE::Env::LOW) > 0;
+  });
+  auto close = std::async(std::launch::async, [&] { other.reset(); });
+  EXPECT_EQ(close.wait_for(kPatience), std::future_status::ready);
+  EXPECT_TRUE(HasLeases());
+  Clear();
+  EXPECT_TRUE(compaction.get());
+  close.get();
+  ExpectAllThere();
+}
+
 TEST_F(SafetyTest, ADroppedFamilyIsLetGo) {
   Open();
   ColumnFamilyHandle* family = nullptr;
