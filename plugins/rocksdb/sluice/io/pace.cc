@@ -35,6 +35,9 @@ void Pace::Begin(std::shared_ptr<Task> task) {
   task->started_at = clock_->Now();
   task->active_at = task->started_at.time_since_epoch().count();
   std::lock_guard<std::mutex> lock(mutex_);
+  const bool is_needed = task->kind == Kind::kFlush &&
+                         needed_.erase({task->freedom.get(), task->family}) > 0;
+  if (is_needed) task->is_exempt = true;
   running_.push_back(std::move(task));
 }
 
@@ -62,6 +65,8 @@ void Pace::EndAll(const Freedom* database) {
       return each->freedom.get() == database;
     });
     closing_.erase(database);
+    std::erase_if(needed_,
+                  [&](const auto& each) { return each.first == database; });
   }
   changed_.notify_all();
 }
@@ -77,10 +82,12 @@ void Pace::LetGo(Task* task) {
   Wake();
 }
 
-void Pace::LetFlushesGo(const Freedom* database) {
+void Pace::LetFlushesGo(const Freedom* database,
+                        const std::vector<uint32_t>& families) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     LetFlushesGoLocked(database);
+    for (const uint32_t family : families) needed_.emplace(database, family);
   }
   changed_.notify_all();
 }

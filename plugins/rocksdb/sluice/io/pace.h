@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sluice/io/pace_control.h"
@@ -38,9 +39,11 @@ class Pace {
 
   // Has all who wait look again at what bounds them.
   void Wake();
-  // The task waits no more; all flushes of a database that run now.
+  // The task waits no more; all flushes of a database that run now, and the
+  // next one of each of these families.
   void LetGo(Task* task);
-  void LetFlushesGo(const Freedom* database);
+  void LetFlushesGo(const Freedom* database,
+                    const std::vector<uint32_t>& families = {});
   // While a database closes, no flush of the process waits: its own may need
   // the thread of another one.
   void SetClosing(const Freedom* database, bool is_closing);
@@ -65,6 +68,8 @@ class Pace {
   PaceControl control_;
   std::vector<std::shared_ptr<Task>> running_;
   std::set<const Freedom*> closing_;
+  // Families whose next flush is let go.
+  std::set<std::pair<const Freedom*, uint32_t>> needed_;
   std::optional<TimePoint> flush_queued_since_;
 };
 

@@ -131,6 +131,22 @@ TEST_F(PaceTest, ACompactionStaysHeldWhileAnotherDatabaseCloses) {
   write.get();
 }
 
+TEST_F(PaceTest, TheNextFlushThatIsNeededNeverWaits) {
+  pace_.LetFlushesGo(freedom_.get(), {7});
+  const auto begin = [this](Kind kind, uint32_t family) {
+    const auto task = std::make_shared<Task>();
+    task->kind = kind;
+    task->freedom = freedom_;
+    task->family = family;
+    pace_.Begin(task);
+    return task->IsFree();
+  };
+  EXPECT_FALSE(begin(Kind::kFlush, 8));
+  EXPECT_FALSE(begin(Kind::kCompaction, 7));
+  EXPECT_TRUE(begin(Kind::kFlush, 7));
+  EXPECT_FALSE(begin(Kind::kFlush, 7));
+}
+
 // The store may go on to wait for a thread before the flush has looked.
 TEST_F(PaceTest, AHeldFlushGoesOnHoweverSoonAnotherDatabaseHasClosed) {
   task_->kind = Kind::kFlush;

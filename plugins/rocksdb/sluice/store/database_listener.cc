@@ -1,11 +1,13 @@
 #include "sluice/store/database_listener.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "rocksdb/env.h"
 #include "sluice/guarded.h"
 #include "sluice/store/scope_names.h"
+#include "sluice/store/store_access.h"
 
 namespace sluice {
 namespace {
@@ -16,6 +18,7 @@ using ROCKSDB_NAMESPACE::CompactionReason;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::FlushJobInfo;
 using ROCKSDB_NAMESPACE::FlushReason;
+using ROCKSDB_NAMESPACE::ManualFlushInfo;
 using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::SubcompactionJobInfo;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
@@ -106,6 +109,36 @@ void DatabaseListener::End(Kind kind, int job) {
       current->job == job) {
     SetCurrentTask(nullptr);
   }
+}
+
+// Where what is needed is in a memtable whose flush runs or is queued already,
+// the store begins no other one.
+void DatabaseListener::OnManualFlushScheduled(
+    DB* db, const std::vector<ManualFlushInfo>& flushes) {
+  if (flushes.empty() || !IsExempt(flushes.front().flush_reason)) return;
+  Freedom* const freedom = database_->freedom().get();
+  pace_->LetFlushesGo(freedom);
+  Guarded([&] {
+    const StoreState state = ReadState(db);
+    std::vector<uint32_t> next;
+    for (const ManualFlushInfo& each : flushes) {
+      const FamilyState* const family = state.Find(each.cf_id);
+      if (family == nullptr || family->unflushed_memtables == 0) continue;
+      // One that has begun may not have been heard of yet.
+      if (family->has_queued_flush || !IsFlushing(each.cf_id)) {
+        next.push_back(each.cf_id);
+      }
+    }
+    pace_->LetFlushesGo(freedom, next);
+  });
+}
+
+bool DatabaseListener::IsFlushing(uint32_t family) const {
+  const auto running = pace_->Running();
+  return std::any_of(running.begin(), running.end(), [&](const auto& each) {
+    return each->kind == Kind::kFlush && each->family == family &&
+           each->freedom == database_->freedom();
+  });
 }
 
 void DatabaseListener::OnFlushBegin(DB*, const FlushJobInfo& info) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "rocksdb/listener.h"
 #include "sluice/io/pace.h"
@@ -28,6 +29,9 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
 
   const std::shared_ptr<Database>& database() const { return database_; }
 
+  void OnManualFlushScheduled(
+      ROCKSDB_NAMESPACE::DB* db,
+      const std::vector<ROCKSDB_NAMESPACE::ManualFlushInfo>& flushes) override;
   void OnFlushBegin(ROCKSDB_NAMESPACE::DB* db,
                     const ROCKSDB_NAMESPACE::FlushJobInfo& info) override;
   void OnFlushCompleted(ROCKSDB_NAMESPACE::DB* db,
@@ -52,6 +56,7 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
   std::shared_ptr<Task> NewTask(Kind kind, uint32_t family,
                                 const std::string& family_name, int level,
                                 int job) const;
+  bool IsFlushing(uint32_t family) const;
   void LeaveLastJob(Kind kind, int job);
   void Begin(std::shared_ptr<Task> task);
   void End(Kind kind, int job);

@@ -65,6 +65,13 @@ class SafetyTest : public OpenedStore {
     ASSERT_TRUE(db_->Flush(no_wait).ok());
     AwaitTask("flush", "held");
   }
+  void WriteTable(const std::string& path, const std::string& key) {
+    ROCKSDB_NAMESPACE::SstFileWriter writer(ROCKSDB_NAMESPACE::EnvOptions(),
+                                            options_);
+    ASSERT_TRUE(writer.Open(path).ok());
+    ASSERT_TRUE(writer.Put(key, "ingested").ok());
+    ASSERT_TRUE(writer.Finish().ok());
+  }
   bool HasLeases() {
     return !Call("snapshot", Json::object())["leases"].empty();
   }
@@ -119,11 +126,7 @@ TEST_P(IngestionTest, IsNotHeldUpByAHeldFlush) {
   HoldAFlush();
   Put(8);
   const std::string path = folder_ + "/ingested.sst";
-  ROCKSDB_NAMESPACE::SstFileWriter writer(ROCKSDB_NAMESPACE::EnvOptions(),
-                                          options_);
-  ASSERT_TRUE(writer.Open(path).ok());
-  ASSERT_TRUE(writer.Put("key8", "ingested").ok());
-  ASSERT_TRUE(writer.Finish().ok());
+  WriteTable(path, "key8");
   ASSERT_TRUE(db_->IngestExternalFile({path}, {}).ok());
   values_[8] = "ingested";
   EXPECT_TRUE(HasLeases());
@@ -145,6 +148,23 @@ TEST_F(SafetyTest, AHeldFlushDoesNotHoldUpTheCloseOfAnotherDatabase) {
   HoldAFlush();
   other.reset();
   EXPECT_TRUE(HasLeases());
+  ExpectAllThere();
+}
+
+TEST_F(SafetyTest, AnIngestionIsNotHeldUpByAFlushOfWhatItOverlaps) {
+  options_.max_write_buffer_number = 6;
+  Open();
+  HoldAFlush();
+  const std::string path = folder_ + "/ingested.sst";
+  WriteTable(path, "key7");
+  auto ingestion = std::async(std::launch::async, [&] {
+    return db_->IngestExternalFile({path}, {}).ok();
+  });
+  EXPECT_EQ(ingestion.wait_for(kPatience), std::future_status::ready);
+  EXPECT_TRUE(HasLeases());
+  Clear();
+  EXPECT_TRUE(ingestion.get());
+  values_[7] = "ingested";
   ExpectAllThere();
 }
 
