@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+
+from sluice_evaluation.bench.waiting import wait_until
 
 LINE = re.compile(
     r"^(?P<time>\S+) .* regionserver\.HStore: (?P<what>Starting|Completed major) compaction of ",
     re.MULTILINE,
 )
 TIME = "%Y-%m-%dT%H:%M:%S,%f"
+LONGEST_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -31,3 +35,13 @@ def compactions_in(log: str, since: float = 0.0) -> Compactions | None:
         if seconds >= since:
             (begins if line["what"] == "Starting" else ends).append(seconds)
     return Compactions(min(begins), max(ends, default=0.0), len(ends)) if begins else None
+
+
+def wait_for_compactions(log: Callable[[], str], count: int, since: float) -> Compactions:
+    """Those since a moment, when so many have ended; TimeoutError when they do not end."""
+
+    def ended() -> bool:
+        return (now := compactions_in(log(), since)) is not None and now.ended >= count
+
+    wait_until(ended, f"the end of {count} compactions", 0.5, LONGEST_SECONDS)
+    return compactions_in(log(), since)

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import ycsb_load
-from compaction_log import Compactions, compactions_in
+from compaction_log import wait_for_compactions
 from datanode_files import datanode_bytes, drop_from_memory
 from java_client import JavaClient
 from memory_group import MemoryGroup, memory_group
@@ -184,7 +184,7 @@ def read_while_compacting(rig: Rig, arm: Arm, results: Path) -> Run:
             wait_until(lambda: is_connected(ycsb.pid, port), "YCSB's connection")
             rehearsed = time.time()
             client.ask(REHEARSED)
-            wait_for_compactions(rig, rehearsed)
+            compacted(rig, rehearsed)
             time.sleep(rig.warm_seconds)
             begin = time.time()
             if arm.compacts:
@@ -197,23 +197,15 @@ def read_while_compacting(rig: Rig, arm: Arm, results: Path) -> Run:
         raise SystemExit(f"YCSB failed; its output was:\n{complaints}")
     ycsb_load.operations_done(output)
     if arm.compacts:
-        return run_of(results, *wait_for_compactions(rig, begin))
+        return run_of(results, *compacted(rig, begin))
     return run_of(results, begin, begin + rig.compaction_seconds)
 
 
-def wait_for_compactions(rig: Rig, since: float) -> tuple[float, float]:
-    """When the first one of a table began and the last one ended."""
-    regions = rig.records.regions
-
-    def found() -> Compactions | None:
-        return compactions_in(rig.node.daemons["regionserver"].said_since_start(), since)
-
-    def ended() -> bool:
-        return (now := found()) is not None and now.ended >= regions
-
-    wait_until(ended, f"the end of {regions} compactions", 0.5, 600)
-    last = found()
-    return last.first_begin, last.last_end
+def compacted(rig: Rig, since: float) -> tuple[float, float]:
+    """When the first compaction of a table began and the last one ended, once they have."""
+    log = rig.node.daemons["regionserver"].said_since_start
+    seen = wait_for_compactions(log, rig.records.regions, since)
+    return seen.first_begin, seen.last_end
 
 
 def run_of(results: Path, begin: float, end: float) -> Run:

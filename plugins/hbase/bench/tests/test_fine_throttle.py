@@ -5,7 +5,7 @@ from datetime import datetime
 
 import control_groups
 import pytest
-from compaction_log import compactions_in
+from compaction_log import compactions_in, wait_for_compactions
 from datanode_files import datanode_bytes, drop_from_memory
 from fine_throttle import ARMS, QUIET, STREAMS, Run, figures_of, run_of
 from memory_group import MemoryGroup
@@ -35,6 +35,12 @@ def test_the_log_says_when_compactions_ran():
     assert both.last_end - both.first_begin == pytest.approx(1.295)
     second = compactions_in(LOG + END, since=first + 0.1)
     assert (second.first_begin, second.ended) == (pytest.approx(first + 0.145), 1)
+
+
+def test_compactions_are_waited_for_until_all_have_ended():
+    logs = iter([LOG, LOG + END, LOG + END])
+    seen = wait_for_compactions(lambda: next(logs), compactions_in(LOG + END).ended, 0.0)
+    assert seen == compactions_in(LOG + END)
 
 
 def test_the_controller_is_found_where_it_is_mounted():
