@@ -2,8 +2,8 @@
 """Asks a region server for a major compaction, by HBase's own RPC.
 
 Arguments: HOST of the region server, and the order, start-major-compact, or as one argument
-"start-major-compact first-quarter", "... second-quarter" or "... second-half", of the regions by
-their names. A command of HBase would start a Java machine, and take CPU from the load for seconds;
+"start-major-compact first-quarter", "... second-quarter", "... first-half" or "... second-half", of
+the regions by their names. A command of HBase would start a Java machine, and take CPU from the load for seconds;
 the pages of HBase take such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It
 ends when all regions of the table were asked, and needs nothing but the standard library, of which
 it takes as little as it can: the load generator beside it has a part of a processor, and waits for
@@ -156,6 +156,7 @@ def part_of(names: list[str], order: str) -> list[str] | None:
         STATEMENT: names,
         f"{STATEMENT} first-quarter": names[:quarter],
         f"{STATEMENT} second-quarter": names[quarter:half],
+        f"{STATEMENT} first-half": names[:half],
         f"{STATEMENT} second-half": names[half:],
     }
     return parts.get(order)
@@ -166,7 +167,7 @@ def main() -> None:
     if len(sys.argv) != 3 or part_of([], sys.argv[2]) is None:
         raise SystemExit(
             f'usage: ask_for_compaction.py HOST "{STATEMENT}'
-            ' [first-quarter|second-quarter|second-half]"'
+            ' [first-quarter|second-quarter|first-half|second-half]"'
         )
     host, order = sys.argv[1:]
     ask(host, part_of(regions(host), order))

@@ -148,7 +148,13 @@ def test_usage_is_shown(program, argv, monkeypatch):
 
 @pytest.mark.parametrize(
     ("order", "names"),
-    [("", "abcde"), (" first-quarter", "a"), (" second-quarter", "b"), (" second-half", "cde")],
+    [
+        ("", "abcde"),
+        (" first-quarter", "a"),
+        (" second-quarter", "b"),
+        (" first-half", "ab"),
+        (" second-half", "cde"),
+    ],
 )
 def test_the_parts_are_the_whole(program, order, names, monkeypatch):
     asked = []
