@@ -1,5 +1,6 @@
 """What role evaluation has a host of clients do in a run, written by its template."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def timeline(schedule: str | None, host: str = "rd2") -> dict:
 
 
 def told(argv: list[str]) -> dict[str, str]:
-    given = [value for name, value in zip(argv, argv[1:], strict=False) if name == "-p"]
+    given = [value for name, value in itertools.pairwise(argv) if name == "-p"]
     return dict(pair.split("=", 1) for pair in given)
 
 
