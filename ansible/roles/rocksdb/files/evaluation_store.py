@@ -27,6 +27,9 @@ GROUP = "sluice"
 # The reader of the logs needs the statistics, once a second, and one log for each opening.
 FIXED = {"stats_dump_period_sec": 1, "max_log_file_size": 0, "keep_log_file_num": 1000}
 RESULTS = "--results"
+# Loaded data is one copy for all runs of a variant: these are for the runs alone, or it would be
+# as the first of them happens to want it.
+NOT_WHILE_LOADING = ("family.disable_auto_compactions", "plugin.")
 
 
 class Store:
@@ -42,6 +45,12 @@ class Store:
         data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
         self.copy = Path(order["copies"]) / "-".join(["rocksdb", label, *filter(None, data)])
         self.settings = run["settings"]
+        if order.get("is_loading", False):
+            self.settings = {
+                name: value
+                for name, value in self.settings.items()
+                if not name.startswith(NOT_WHILE_LOADING)
+            }
 
     def of(self, prefix: str) -> dict:
         """The settings whose names begin so, without that."""
@@ -119,9 +128,11 @@ def start() -> dict:
     else:
         own(store.directory, store.order["user"])
     seconds = time.monotonic() - began
+    # Who starts without the copy that there is to be makes it.
+    is_loading = not from_copy and store.order["run"]["data"].get("restore_from_copy", False)
     subprocess.run(["sync", "--file-system", store.directory], check=True)
     STATE.touch(mode=0o600)
-    STATE.write_text(json.dumps(store.order))
+    STATE.write_text(json.dumps(store.order | {"is_loading": is_loading}))
     return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
 
 

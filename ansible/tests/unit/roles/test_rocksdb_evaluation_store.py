@@ -86,6 +86,26 @@ def test_a_saved_database_is_used_and_its_logs_are_not(program, tmp_path, monkey
     assert {path.name for path in database.iterdir()} == {"CURRENT"}
 
 
+def test_a_copy_is_loaded_alike_whichever_run_comes_first(program, tmp_path, monkeypatch):
+    run = {
+        "settings": {
+            "family.disable_auto_compactions": "true",
+            "family.write_buffer_size": 1,
+            "plugin.remote": "true",
+        },
+        "data": {"record_count": 10, "restore_from_copy": True},
+    }
+    started(program, tmp_path, monkeypatch, **run)
+    loading = program.read_state()
+    assert loading.properties()["rocksdb.familyoptions"] == "write_buffer_size=1"
+    assert "ROCKSDB_DB_OPTIONS_OVERRIDE" not in loading.environment()
+    program.save()
+    started(program, tmp_path, monkeypatch, **run)
+    told = program.read_state().properties()["rocksdb.familyoptions"]
+    assert told == "disable_auto_compactions=true;write_buffer_size=1"
+    assert "ROCKSDB_DB_OPTIONS_OVERRIDE" in program.read_state().environment()
+
+
 def test_logs_are_kept_in_the_order_of_the_openings(program, tmp_path, monkeypatch):
     started(program, tmp_path, monkeypatch)
     database = program.read_state().directory

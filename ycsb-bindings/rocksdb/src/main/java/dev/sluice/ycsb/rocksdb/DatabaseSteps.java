@@ -18,8 +18,9 @@ final class DatabaseSteps {
       List.of(
           "rocksdb.mem-table-flush-pending",
           "rocksdb.num-running-flushes",
-          "rocksdb.compaction-pending",
           "rocksdb.num-running-compactions");
+
+  private static final String DUE = "rocksdb.compaction-pending";
 
   private DatabaseSteps() {}
 
@@ -62,10 +63,15 @@ final class DatabaseSteps {
 
   private static boolean isAtWork(OpenDatabase opened) throws RocksDBException {
     for (String property : AT_WORK) {
-      if (opened.database().getLongProperty(opened.family(), property) != 0) {
+      if (number(opened, property) != 0) {
         return true;
       }
     }
-    return false;
+    // RocksDB calls it due whether or not it may begin.
+    return opened.compactsByItself() && number(opened, DUE) != 0;
+  }
+
+  private static long number(OpenDatabase opened, String property) throws RocksDBException {
+    return opened.database().getLongProperty(opened.family(), property);
   }
 }

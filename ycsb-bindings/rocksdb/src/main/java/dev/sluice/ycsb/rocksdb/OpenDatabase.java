@@ -91,6 +91,11 @@ final class OpenDatabase implements AutoCloseable {
     return family;
   }
 
+  /** Whether compactions of the family begin without being asked for. */
+  boolean compactsByItself() {
+    return !options.family().disableAutoCompactions();
+  }
+
   @Override
   public void close() {
     families.forEach(ColumnFamilyHandle::close);

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -201,6 +202,25 @@ class RocksDbClientTest {
       step(name);
     }
     assertEquals("v".repeat(1000), read(client(), "k999"));
+  }
+
+  @Test
+  @Timeout(60)
+  void settleDoesNotWaitForCompactionsThatNeverBegin() throws Exception {
+    properties.setProperty("rocksdb.familyoptions", "disable_auto_compactions=true");
+    step("create-table");
+    RocksDbClient client = client();
+    client.insert(TABLE, "k", value("v"));
+    client.cleanup();
+    // As many files of level 0 as make a compaction due.
+    for (int file = 0; file < 5; file++) {
+      client = client();
+      client.insert(TABLE, "k" + file, value("v"));
+      client.cleanup();
+      step("flush");
+    }
+    step("settle");
+    assertEquals("v", read(client(), "k4"));
   }
 
   /** The options that RocksDB wrote when it opened the database last. */
