@@ -3,11 +3,11 @@
 
 Arguments: HOST of the region server, and the order, start-major-compact, or as one argument
 "start-major-compact first-quarter", "... second-quarter", "... first-half" or "... second-half", of
-the regions by their names. A command of HBase would start a Java machine, and take CPU from the load for seconds;
-the pages of HBase take such orders only with Kerberos (upstream's InfoServer.canUserModifyUI). It
-ends when all regions of the table were asked, and needs nothing but the standard library, of which
-it takes as little as it can: the load generator beside it has a part of a processor, and waits for
-what is used up here.
+the regions by their names. A command of HBase would start a Java machine, and take CPU from the
+load for seconds; the pages of HBase take such orders only with Kerberos (upstream's
+InfoServer.canUserModifyUI). It ends when all regions of the table were asked, and needs nothing but
+the standard library, of which it takes as little as it can: the load generator beside it has a part
+of a processor, and waits for what is used up here.
 """
 
 from __future__ import annotations
