@@ -37,8 +37,8 @@ RATE = 30_000_000
 SNAPSHOT = "loaded"
 SERVERS = ("regionserver", "datanode")
 RESTARTED = ("datanode", "master", "regionserver")
-# Longer than an arm lasts.
-ORDER_SECONDS = 3600
+# Longer than an arm lasts, and no longer than a lease may be.
+ORDER_SECONDS = 600
 STOCK, PLUGIN = "stock", "plug-in"
 STOCK_RATE = {
     "hbase.hstore.compaction.throughput.lower.bound": str(RATE),
