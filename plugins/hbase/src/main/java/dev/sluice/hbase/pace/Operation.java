@@ -128,7 +128,8 @@ public final class Operation {
     return orderedWaitNanos / NANOS_PER_SECOND;
   }
 
+  /** 0 for one that began after the time was taken, as while a report is made. */
   public double ageSecondsAt(long nowNanos) {
-    return (nowNanos - startNanos) / NANOS_PER_SECOND;
+    return Math.max(0, nowNanos - startNanos) / NANOS_PER_SECOND;
   }
 }
