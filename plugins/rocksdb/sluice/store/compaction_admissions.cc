@@ -1,6 +1,7 @@
 #include "sluice/store/compaction_admissions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -34,13 +35,14 @@ bool CompactionAdmissions::Admit(const std::vector<std::string>& scopes,
 }
 
 // Of a compaction that begins the level is known, of one that may begin not.
-void CompactionAdmissions::Begun(const std::vector<std::string>& scopes) {
+void CompactionAdmissions::Begin(std::shared_ptr<Task> task) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = std::find_if(
       admitted_.begin(), admitted_.end(), [&](const Admitted& each) {
-        return Contains(scopes, each.scopes.front());
+        return Contains(task->scopes, each.scopes.front());
       });
   if (found != admitted_.end()) admitted_.erase(found);
+  pace_->Begin(std::move(task));
 }
 
 size_t CompactionAdmissions::CountIn(const std::string& scope) const {

@@ -1,6 +1,7 @@
 // Lets no more compactions begin than orders allow.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -17,14 +18,14 @@ class CompactionAdmissions {
  public:
   static constexpr double kWaitSeconds = 0.1;
 
-  CompactionAdmissions(const LeaseStore* leases, const Pace* pace)
+  CompactionAdmissions(const LeaseStore* leases, Pace* pace)
       : leases_(leases), pace_(pace) {}
 
   // Whether another compaction may begin in all of these scopes.
   bool Admit(const std::vector<std::string>& scopes, TimePoint now);
 
-  // One that has begun, whose scopes are these, is among the running tasks.
-  void Begun(const std::vector<std::string>& scopes);
+  // Puts one that begins among the running tasks. It counts once at any time.
+  void Begin(std::shared_ptr<Task> task);
 
  private:
   struct Admitted {
@@ -35,7 +36,7 @@ class CompactionAdmissions {
   size_t CountIn(const std::string& scope) const;
 
   const LeaseStore* const leases_;
-  const Pace* const pace_;
+  Pace* const pace_;
   std::mutex mutex_;
   std::vector<Admitted> admitted_;
 };

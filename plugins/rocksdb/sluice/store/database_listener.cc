@@ -93,11 +93,6 @@ void DatabaseListener::LeaveLastJob(Kind kind, int job) {
   if (!is_same) pace_->EndJob(*last);
 }
 
-void DatabaseListener::Begin(std::shared_ptr<Task> task) {
-  pace_->Begin(task);
-  SetCurrentTask(std::move(task));
-}
-
 void DatabaseListener::End(Kind kind, int job) {
   Task ended;
   ended.kind = kind;
@@ -155,7 +150,8 @@ void DatabaseListener::OnFlushBegin(DB*, const FlushJobInfo& info) {
     if (const FamilyState* family = state->Find(info.cf_id)) {
       task->bytes_total = family->unflushed_bytes;
     }
-    Begin(std::move(task));
+    pace_->Begin(task);
+    SetCurrentTask(std::move(task));
   });
 }
 
@@ -175,9 +171,8 @@ void DatabaseListener::OnCompactionBegin(DB* db,
     task->bytes_total = InputBytes(db, info);
     task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
                   std::to_string(info.output_level);
-    const auto scopes = task->scopes;
-    Begin(std::move(task));
-    admissions_->Begun(scopes);
+    admissions_->Begin(task);
+    SetCurrentTask(std::move(task));
   });
 }
 

@@ -58,7 +58,6 @@ class DatabaseListener : public ROCKSDB_NAMESPACE::EventListener {
                                 int job) const;
   bool IsFlushing(uint32_t family) const;
   void LeaveLastJob(Kind kind, int job);
-  void Begin(std::shared_ptr<Task> task);
   void End(Kind kind, int job);
 
   const std::shared_ptr<Database> database_;
