@@ -168,10 +168,12 @@ void Pace::WaitAsLongAsNeeded(Task* task) {
   bool has_waited = false;
   {
     const Counted waiting(&task->waiting_threads, true);
+    TimePoint counted_until = start;
     while (!task->IsFree()) {
-      const Wait wait = control_.WaitFor(*task, running_, clock_->Now());
+      counted_until = CountWait(task, counted_until);
+      const Wait wait = control_.WaitFor(*task, running_, counted_until);
       if (wait.IsOver()) break;
-      if (!MayWait(*task, start)) {
+      if (!MayWait(*task)) {
         task->is_exempt = true;
         break;
       }
@@ -187,12 +189,21 @@ void Pace::WaitAsLongAsNeeded(Task* task) {
           .count();
 }
 
-bool Pace::MayWait(const Task& task, TimePoint since) const {
+// The waits of a rate are short, each before another write: one alone would
+// never be too long.
+TimePoint Pace::CountWait(Task* task, TimePoint since) const {
+  const TimePoint now = clock_->Now();
+  if (flush_queued_since_) {
+    task->waited_before_others += now - std::max(since, *flush_queued_since_);
+  }
+  return now;
+}
+
+bool Pace::MayWait(const Task& task) const {
   if (task.kind != Kind::kFlush) return true;
   if (!closing_.empty()) return false;
   return !flush_queued_since_ ||
-         Seconds(clock_->Now() - std::max(since, *flush_queued_since_)) <
-             kLongestWaitBeforeOthersSeconds;
+         Seconds(task.waited_before_others) < kLongestWaitBeforeOthersSeconds;
 }
 
 }  // namespace sluice

@@ -18,10 +18,10 @@ namespace sluice {
 
 class Pace {
  public:
-  // A flush that waits for longer goes on if another one waits for its turn:
-  // that may be one that somebody needs, such as the ingestion of a file, which
-  // stops writes. The store runs few at once and takes over their results in
-  // order.
+  // A flush that has waited for so long, in all, while another one waits for
+  // its turn goes on to its end: that may be one that somebody needs, such as
+  // the ingestion of a file, which stops writes. The store runs few at once and
+  // takes over their results in order.
   static constexpr double kLongestWaitBeforeOthersSeconds = 5;
 
   // The store calls Wake after every change of the leases.
@@ -59,7 +59,9 @@ class Pace {
   void WaitAsLongAsNeeded(Task* task);
   // Of any database if it is nullptr.
   void LetFlushesGoLocked(const Freedom* database);
-  bool MayWait(const Task& task, TimePoint since) const;
+  // Counts what the task has waited since then, and says until when.
+  TimePoint CountWait(Task* task, TimePoint since) const;
+  bool MayWait(const Task& task) const;
 
   const LeaseStore* const leases_;
   const MonotonicClock* const clock_;

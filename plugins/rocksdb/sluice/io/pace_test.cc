@@ -184,6 +184,72 @@ TEST_F(PaceTest, AHeldFlushGoesOnBeforeOneThatWaitsForItsTurn) {
   EXPECT_TRUE(task_->IsFree());
 }
 
+// The waits of a rate are short, each of another write: their sum counts.
+class PacedFlushTest : public PaceTest {
+ protected:
+  PacedFlushTest() {
+    task_->kind = Kind::kFlush;
+    moved_leases_.Set({Kind::kFlush, "", {SettingName::kRate, 1000}, "ann", {}},
+                      600, true);
+  }
+  // Has writes wait for a second each.
+  void WaitFor(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      auto write = BeginWrite();
+      while (task_->waiting_threads == 0) std::this_thread::yield();
+      moved_clock_.Move(1);
+      write.get();
+    }
+  }
+  std::future<void> BeginWrite() {
+    return std::async(std::launch::async,
+                      [this] { moved_pace_.BeforeWrite(task_.get(), 1000); });
+  }
+  // Whether the next write does not wait, although no time passes.
+  bool GoesOn() {
+    auto write = BeginWrite();
+    const bool is_written =
+        write.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+    moved_clock_.Move(1);
+    return is_written;
+  }
+
+  static constexpr int kLongest =
+      static_cast<int>(Pace::kLongestWaitBeforeOthersSeconds);
+  MovedClock moved_clock_;
+  LeaseStore moved_leases_{&moved_clock_};
+  Pace moved_pace_{&moved_leases_, &moved_clock_};
+};
+
+TEST_F(PacedFlushTest, ItGoesOnBeforeOneThatWaitsForItsTurn) {
+  moved_pace_.SetFlushQueued(true);
+  WaitFor(kLongest);
+  EXPECT_FALSE(task_->IsFree());
+  EXPECT_TRUE(GoesOn());
+  EXPECT_TRUE(task_->IsFree());
+}
+
+TEST_F(PacedFlushTest, WaitsWhileNoneWaitsForItsTurnDoNotCount) {
+  WaitFor(2 * kLongest);
+  moved_pace_.SetFlushQueued(true);
+  WaitFor(kLongest - 1);
+  moved_pace_.SetFlushQueued(false);
+  WaitFor(2 * kLongest);
+  EXPECT_FALSE(task_->IsFree());
+}
+
+// It may be others each time, or the same one in a moment without a look.
+TEST_F(PacedFlushTest, WaitsBeforeOthersAddUp) {
+  for (int i = 0; i < kLongest; ++i) {
+    moved_pace_.SetFlushQueued(true);
+    WaitFor(1);
+    moved_pace_.SetFlushQueued(false);
+  }
+  EXPECT_FALSE(task_->IsFree());
+  moved_pace_.SetFlushQueued(true);
+  EXPECT_TRUE(GoesOn());
+}
+
 TEST_F(PaceTest, AJobEndsWithAllItsTasks) {
   const auto other = std::make_shared<Task>();
   other->freedom = freedom_;

@@ -53,6 +53,9 @@ struct Task {
   // Of the local progress, what has been paid for at a rate.
   std::atomic<uint64_t> bytes_charged{0};
   std::atomic<int64_t> throttled_nanoseconds{0};
+  // Of a flush, how long it has waited in all while another one waited for its
+  // turn; under the lock of the pace.
+  Duration waited_before_others = Duration::zero();
   // Threads of the task that a hold has stopped.
   std::atomic<int> held_threads{0};
   std::atomic<int> waiting_threads{0};
