@@ -27,6 +27,7 @@ sluice_test(core_test sluice_core
   sluice/latency/histogram_test.cc
   sluice/latency/operation_latencies_test.cc
   sluice/lease/lease_store_test.cc
+  sluice/option_number_test.cc
   sluice/protocol/methods_test.cc
   sluice/protocol/requests_test.cc
   sluice/protocol/server_test.cc

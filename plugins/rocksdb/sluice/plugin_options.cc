@@ -2,33 +2,54 @@
 
 #include <cstddef>
 
-namespace sluice {
+#include "sluice/option_number.h"
 
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::OptionType;
 using ROCKSDB_NAMESPACE::OptionTypeFlags;
 using ROCKSDB_NAMESPACE::OptionTypeInfo;
 using ROCKSDB_NAMESPACE::OptionVerificationType;
+using ROCKSDB_NAMESPACE::Status;
 
-#define SLUICE_OPTION(name, type)                                          \
-  {                                                                        \
-#name, OptionTypeInfo(offsetof(PluginOptions, name), OptionType::type, \
-                          OptionVerificationType::kNormal,                 \
-                          OptionTypeFlags::kNone)                          \
-  }
+OptionTypeInfo Plain(size_t offset, OptionType type) {
+  return {static_cast<int>(offset), type, OptionVerificationType::kNormal,
+          OptionTypeFlags::kNone};
+}
+
+// Refuses what RocksDB would take for a number. Nothing is set then.
+OptionTypeInfo Number(size_t offset, OptionType type) {
+  return Plain(offset, type)
+      .SetParseFunc([read = Plain(0, type)](const ConfigOptions& how,
+                                            const std::string& name,
+                                            const std::string& text, void* to) {
+        const std::string bare = OptionTypeInfo::StripOuterBraces(text);
+        const std::string reason = WhyNoOption(name, bare);
+        return reason.empty() ? read.Parse(how, name, bare, to)
+                              : Status::InvalidArgument(reason);
+      });
+}
+
+}  // namespace
+
+#define SLUICE_OPTION(name, of, type) \
+  { #name, of(offsetof(PluginOptions, name), OptionType::type) }
 
 const std::unordered_map<std::string, OptionTypeInfo>& PluginOptionTypes() {
   static const auto* const types =
       new std::unordered_map<std::string, OptionTypeInfo>{
-          SLUICE_OPTION(instance, kString),
-          SLUICE_OPTION(socket_directory, kString),
-          SLUICE_OPTION(database_name, kString),
-          SLUICE_OPTION(max_time_to_live_seconds, kDouble),
-          SLUICE_OPTION(latency, kString),
-          SLUICE_OPTION(remote, kBoolean),
-          SLUICE_OPTION(agent_socket, kString),
-          SLUICE_OPTION(minimum_input_bytes, kUInt64T),
-          SLUICE_OPTION(minimum_level, kInt),
-          SLUICE_OPTION(plain_files, kBoolean),
+          SLUICE_OPTION(instance, Plain, kString),
+          SLUICE_OPTION(socket_directory, Plain, kString),
+          SLUICE_OPTION(database_name, Plain, kString),
+          SLUICE_OPTION(max_time_to_live_seconds, Number, kDouble),
+          SLUICE_OPTION(latency, Plain, kString),
+          SLUICE_OPTION(remote, Plain, kBoolean),
+          SLUICE_OPTION(agent_socket, Plain, kString),
+          SLUICE_OPTION(minimum_input_bytes, Number, kUInt64T),
+          SLUICE_OPTION(minimum_level, Number, kInt),
+          SLUICE_OPTION(plain_files, Plain, kBoolean),
       };
   return *types;
 }

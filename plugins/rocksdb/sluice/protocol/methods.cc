@@ -10,8 +10,6 @@ namespace {
 constexpr uint64_t kMajor = 1;
 constexpr uint64_t kMinor = 1;
 constexpr uint64_t kLargestVersion = 1000000;
-constexpr double kSmallestTimeToLiveSeconds = 0.001;
-constexpr double kLargestSeconds = 1e9;
 constexpr Params::TextBounds kOwnerBounds = {1, 63};
 constexpr Params::TextBounds kScopeBounds = {0, 1024};
 constexpr Params::TextBounds kTaskBounds = {1, 255};
@@ -100,9 +98,10 @@ std::variant<Methods::Order, Refusal> Methods::ReadOrder(const Json& params,
   order.kind = top.Word("kind", '-');
   order.scope = top.OptionalText("scope", kScopeBounds);
   order.owner = top.Text("owner", kOwnerBounds);
-  order.time_to_live_seconds = top.Number(
-      "time_to_live_seconds", kSmallestTimeToLiveSeconds,
-      std::min(kLargestSeconds, store_->Describe().max_time_to_live_seconds));
+  order.time_to_live_seconds =
+      top.Number("time_to_live_seconds", kSmallestTimeToLiveSeconds,
+                 std::min(kLargestTimeToLiveSeconds,
+                          store_->Describe().max_time_to_live_seconds));
   order.replace = top.OptionalBoolean("replace");
   if (is_start && top.Has("variant")) order.variant = top.Word("variant", '-');
   if (!is_start || top.Has("setting")) {

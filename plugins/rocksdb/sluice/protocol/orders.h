@@ -11,6 +11,10 @@
 
 namespace sluice {
 
+// What any store lets a lease last.
+inline constexpr double kSmallestTimeToLiveSeconds = 0.001;
+inline constexpr double kLargestTimeToLiveSeconds = 1e9;
+
 struct Capability {
   Kind kind;
   std::vector<SettingName> settings;

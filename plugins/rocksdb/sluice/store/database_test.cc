@@ -24,5 +24,22 @@ TEST_F(DatabaseTest, AUseThatThrowsDoesNotKeepItOpen) {
   EXPECT_FALSE(database.Use([](DB*) {}));
 }
 
+// RocksDB itself takes them: nan for a bound that no number is above.
+TEST_F(DatabaseTest, OptionsThatAreNoNumbersAreRefused) {
+  for (const char* option :
+       {"max_time_to_live_seconds=nan", "max_time_to_live_seconds=inf",
+        "max_time_to_live_seconds=-1", "minimum_input_bytes=-1",
+        "minimum_level=-1"}) {
+    ROCKSDB_NAMESPACE::DBOptions parsed;
+    const auto status = ROCKSDB_NAMESPACE::GetDBOptionsFromString(
+        ROCKSDB_NAMESPACE::ConfigOptions(), ROCKSDB_NAMESPACE::DBOptions(),
+        std::string("compaction_service={id=sluice;") + option + "}", &parsed);
+    EXPECT_TRUE(status.IsInvalidArgument()) << option;
+    EXPECT_NE(status.ToString().find("set it to a"), std::string::npos)
+        << status.ToString();
+    EXPECT_EQ(parsed.compaction_service, nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace sluice

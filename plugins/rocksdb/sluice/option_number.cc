@@ -1,0 +1,76 @@
+#include "sluice/option_number.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include "sluice/protocol/json.h"
+#include "sluice/protocol/orders.h"
+
+namespace sluice {
+namespace {
+
+// Far above the number of levels that RocksDB allows.
+constexpr double kLargestLevel = 255;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Bounds {
+  std::string_view option;
+  double smallest;
+  double largest;
+  bool is_whole;
+};
+
+constexpr std::array<Bounds, 3> kBounds = {{
+    {"max_time_to_live_seconds", kSmallestTimeToLiveSeconds,
+     kLargestTimeToLiveSeconds, false},
+    {"minimum_input_bytes", 0, kMaxWholeNumber, true},
+    {"minimum_level", 0, kLargestLevel, true},
+}};
+
+double FractionOf(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return text.empty() || *end != '\0' ? kNaN : number;
+}
+
+// Digits, and one of the suffixes that RocksDB has for powers of 1024.
+double WholeOf(std::string text) {
+  constexpr std::string_view kSuffixes = "kmgt";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  double factor = 1;
+  if (!text.empty() && !is_digit(text.back())) {
+    // Letters of ASCII differ in this bit alone from the small ones.
+    const size_t suffix = kSuffixes.find(static_cast<char>(text.back() | 0x20));
+    if (suffix == std::string_view::npos) return kNaN;
+    factor = std::pow(1024.0, static_cast<double>(suffix + 1));
+    text.pop_back();
+  }
+  if (!std::all_of(text.begin(), text.end(), is_digit)) return kNaN;
+  return FractionOf(text) * factor;
+}
+
+}  // namespace
+
+std::string WhyNoOption(const std::string& name, const std::string& text) {
+  const auto* const found =
+      std::find_if(kBounds.begin(), kBounds.end(),
+                   [&](const Bounds& each) { return each.option == name; });
+  if (found == kBounds.end()) return "";
+  const double number = found->is_whole ? WholeOf(text) : FractionOf(text);
+  // No comparison holds for nan.
+  if (number >= found->smallest && number <= found->largest) return "";
+  std::ostringstream reason;
+  reason << "the option " << name
+         << " of compaction_service={id=sluice;...} is " << text
+         << ": set it to a " << (found->is_whole ? "whole " : "")
+         << "number from " << found->smallest << " to " << found->largest
+         << ", or leave it out";
+  return reason.str();
+}
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+#include "sluice/option_number.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+bool IsTaken(const std::string& name, const std::string& text) {
+  return WhyNoOption(name, text).empty();
+}
+
+TEST(OptionNumberTest, ATimeToLiveIsFiniteAndAboveZero) {
+  for (const char* text : {"600", "0.5", "1e3", "1000000000"}) {
+    EXPECT_TRUE(IsTaken("max_time_to_live_seconds", text)) << text;
+  }
+  for (const char* text :
+       {"nan", "NaN", "-nan", "nan(7)", "inf", "-inf", "infinity", "1e400",
+        "-1e400", "0", "-600", "1e10", "1e-300", "", "600 s", "x"}) {
+    EXPECT_FALSE(IsTaken("max_time_to_live_seconds", text)) << text;
+  }
+}
+
+TEST(OptionNumberTest, WholeNumbersAreNotBelowZero) {
+  for (const char* text : {"0", "16777216", "16M", "16m", "1T", "5k"}) {
+    EXPECT_TRUE(IsTaken("minimum_input_bytes", text)) << text;
+  }
+  for (const char* text :
+       {"-1", "-0", "+1", "nan", "inf", "1.5", "1e3", "", "M", "16MB",
+        "18446744073709551615", "99999T", "16X"}) {
+    EXPECT_FALSE(IsTaken("minimum_input_bytes", text)) << text;
+  }
+  EXPECT_TRUE(IsTaken("minimum_level", "6"));
+  EXPECT_FALSE(IsTaken("minimum_level", "-1"));
+  EXPECT_FALSE(IsTaken("minimum_level", "256"));
+}
+
+TEST(OptionNumberTest, ARefusalSaysWhatToDo) {
+  EXPECT_EQ(WhyNoOption("max_time_to_live_seconds", "nan"),
+            "the option max_time_to_live_seconds of "
+            "compaction_service={id=sluice;...} is nan: set it to a number "
+            "from 0.001 to 1e+09, or leave it out");
+}
+
+TEST(OptionNumberTest, TextsAreNotLookedAt) {
+  EXPECT_TRUE(IsTaken("instance", "nan"));
+}
+
+}  // namespace
+}  // namespace sluice
