@@ -45,7 +45,9 @@ sluice_test(core_test sluice_core
   sluice/store/store_state_test.cc
   sluice/store/untold_ends_test.cc
   sluice/text/base64_test.cc
-  sluice/text/printable_test.cc)
+  sluice/text/printable_test.cc
+  sluice/worker/opened_folder_test.cc
+  sluice/worker/opened_folder.cc)
 
 if(NOT ROCKSDB_LIBRARIES)
   return()
@@ -71,6 +73,7 @@ sluice_test(store_test sluice_store
   sluice/store/safety_test.cc
   sluice/remote/compaction_payload_test.cc
   sluice/remote/remote_compactions_test.cc
+  sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc
   sluice/worker/job_line.cc)
 target_compile_definitions(store_test PRIVATE

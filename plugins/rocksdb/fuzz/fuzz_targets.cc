@@ -49,6 +49,9 @@ void Require(bool holds) {
   if (job == nullptr) return;
   Require(job->database_path[0] == '/' && job->output_path[0] == '/');
   Require((job->output_path + "/").find("/../") == std::string::npos);
+  const std::string& checked = job->checked_output_path;
+  Require(checked.empty() == job->checked_database_path.empty());
+  Require((checked + "/").find("/../") == std::string::npos);
   Require(job->output_path.find(".sluice-compaction-" + job->id) !=
           std::string::npos);
 }

@@ -24,6 +24,8 @@ type attempt struct {
 	// grant is what the job was given once it is admitted, and release gives that and its directory back.
 	grant   admission.Grant
 	release func()
+	// checked are the directories of the job, once it is admitted.
+	checked scratch.Checked
 	// errors is what the worker wrote to its standard error.
 	errors string
 }
@@ -35,12 +37,12 @@ func (a *attempt) run(ctx context.Context) *compaction.Failure {
 	if failure != nil {
 		return failure
 	}
-	if err := a.host.journal.Write(scratch.Entry{OutputPath: a.job.OutputPath}); err != nil {
+	if err := a.host.journal.Write(scratch.Entry{OutputPath: a.checked.OutputPath}); err != nil {
 		a.release()
 		return compaction.Failuref(compaction.Failed, "the job cannot be noted: %v", err)
 	}
 	if failure := a.compact(ctx, program); failure != nil {
-		a.host.cleanUp(leftOver{scratch.Entry{OutputPath: a.job.OutputPath}, a.release})
+		a.host.cleanUp(leftOver{scratch.Entry{OutputPath: a.checked.OutputPath}, a.release})
 		return failure
 	}
 	a.release()
@@ -96,10 +98,11 @@ func isClosed(channel <-chan struct{}) bool {
 }
 
 func (a *attempt) checkFiles() *compaction.Failure {
-	if failure := a.host.config.Allowed.Check(a.job); failure != nil {
+	var failure *compaction.Failure
+	if a.checked, failure = a.host.config.Allowed.Check(a.job); failure != nil {
 		return failure
 	}
-	return a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.job.OutputPath) })
+	return a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.checked.OutputPath) })
 }
 
 // compact runs the worker and hands its result over.
@@ -125,6 +128,7 @@ func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Sp
 		Job: message.WorkerJob{
 			ProtocolVersion: message.CurrentVersion(), Job: a.job, Libraries: a.host.config.Libraries,
 			MemoryLimitBytes: a.grant.MemoryBytes, TemporaryLimitBytes: a.grant.TemporaryBytes,
+			CheckedDatabasePath: a.checked.DatabasePath, CheckedOutputPath: a.checked.OutputPath,
 			Resumable: a.host.config.ResumeJobs,
 		},
 		Nice:  a.host.config.Nice,
@@ -145,7 +149,7 @@ func (a *attempt) note(pid int) error {
 	if err != nil {
 		return err
 	}
-	return a.host.journal.Write(scratch.Entry{OutputPath: a.job.OutputPath, Worker: process})
+	return a.host.journal.Write(scratch.Entry{OutputPath: a.checked.OutputPath, Worker: process})
 }
 
 // handOver gives the result, and with it the directory, to the caller. The directory is the caller's from
@@ -166,7 +170,7 @@ func (a *attempt) handOver(result compaction.Result) *compaction.Failure {
 			if !request.GetTake() {
 				continue // It was on its way before the result.
 			}
-			if err := a.host.journal.Forget(a.job.OutputPath); err != nil {
+			if err := a.host.journal.Forget(a.checked.OutputPath); err != nil {
 				return compaction.Failuref(compaction.Failed, "the result cannot be handed over: %v", err)
 			}
 			return nil

@@ -137,7 +137,7 @@ func (w *watch) size(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if written := w.attempt.host.size(w.attempt.job.OutputPath); written > most {
+			if written := w.attempt.host.size(w.attempt.checked.OutputPath); written > most {
 				w.end(compaction.TooLarge, "the job has written %d bytes, where its input leaves room for %d", written, most)
 			}
 		}

@@ -87,12 +87,16 @@ type WaitResult struct {
 
 // WorkerJob is what a worker is told.
 type WorkerJob struct {
-	ProtocolVersion     Version        `json:"protocol_version"`
-	Job                 compaction.Job `json:"job"`
-	Libraries           []string       `json:"libraries"`
-	MemoryLimitBytes    uint64         `json:"memory_limit_bytes"`
-	TemporaryLimitBytes uint64         `json:"temporary_limit_bytes"`
-	Resumable           bool           `json:"resumable,omitempty"`
+	ProtocolVersion Version        `json:"protocol_version"`
+	Job             compaction.Job `json:"job"`
+	Libraries       []string       `json:"libraries"`
+	// CheckedDatabasePath and CheckedOutputPath are the directories of the job as they were checked, without
+	// symbolic links.
+	CheckedDatabasePath string `json:"checked_database_path,omitempty"`
+	CheckedOutputPath   string `json:"checked_output_path,omitempty"`
+	MemoryLimitBytes    uint64 `json:"memory_limit_bytes"`
+	TemporaryLimitBytes uint64 `json:"temporary_limit_bytes"`
+	Resumable           bool   `json:"resumable,omitempty"`
 }
 
 // WorkerLine is what a worker says: exactly one of its members.

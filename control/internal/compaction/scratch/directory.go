@@ -17,36 +17,52 @@ import (
 // Allowed are the directories below which jobs may read and write.
 type Allowed []string
 
-// Check says whether all paths of a job are there, and below one of those that are allowed, symbolic links
-// resolved, and whether nothing is in the one that it writes to.
-func (a Allowed) Check(job compaction.Job) *compaction.Failure {
-	for _, path := range append([]string{job.DatabasePath, job.OutputPath}, job.DataPaths...) {
-		if failure := a.check(path); failure != nil {
-			return failure
-		}
-	}
-	// A link would be removed in place of what is behind it.
-	information, err := os.Lstat(job.OutputPath)
-	if err != nil || !information.IsDir() {
-		return compaction.Failuref(compaction.Path, "the output path %s is not a directory", job.OutputPath)
-	}
-	if !IsEmpty(job.OutputPath) {
-		return compaction.Failuref(compaction.Path, "the output path %s is not empty, or not this user's to read", job.OutputPath)
-	}
-	return nil
+// Checked are the directories of a job as they were checked, without symbolic links. They are what is used
+// from then on: a link in the path that the store has given may lead elsewhere at any time.
+type Checked struct {
+	DatabasePath, OutputPath string
 }
 
-func (a Allowed) check(path string) *compaction.Failure {
+// Check says whether all paths of a job are there, and below one of those that are allowed, symbolic links
+// resolved, and whether nothing is in the one that it writes to.
+func (a Allowed) Check(job compaction.Job) (Checked, *compaction.Failure) {
+	for _, path := range job.DataPaths {
+		if _, failure := a.check(path); failure != nil {
+			return Checked{}, failure
+		}
+	}
+	database, failure := a.check(job.DatabasePath)
+	if failure != nil {
+		return Checked{}, failure
+	}
+	parent, failure := a.check(filepath.Dir(job.OutputPath))
+	if failure != nil {
+		return Checked{}, failure
+	}
+	output := filepath.Join(parent, filepath.Base(job.OutputPath))
+	// A link would be removed in place of what is behind it.
+	information, err := os.Lstat(output)
+	if err != nil || !information.IsDir() {
+		return Checked{}, compaction.Failuref(compaction.Path, "the output path %s is not a directory", job.OutputPath)
+	}
+	if !IsEmpty(output) {
+		return Checked{}, compaction.Failuref(compaction.Path, "the output path %s is not empty, or not this user's to read", job.OutputPath)
+	}
+	return Checked{database, output}, nil
+}
+
+// check gives an allowed path without symbolic links.
+func (a Allowed) check(path string) (string, *compaction.Failure) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return compaction.Failuref(compaction.Path, "%v: does this node share the store's file system?", err)
+		return "", compaction.Failuref(compaction.Path, "%v: does this node share the store's file system?", err)
 	}
 	for _, root := range a {
 		if root, err := filepath.EvalSymlinks(root); err == nil && isBelow(resolved, root) {
-			return nil
+			return resolved, nil
 		}
 	}
-	return compaction.Failuref(compaction.Path, "%s is below none of the paths that the worker's configuration allows", path)
+	return "", compaction.Failuref(compaction.Path, "%s is below none of the paths that the worker's configuration allows", path)
 }
 
 func isBelow(path, root string) bool {

@@ -91,7 +91,7 @@ func TestPaths(t *testing.T) {
 			root := t.TempDir()
 			job := database(t, root)
 			test.change(t, root, &job)
-			failure := scratch.Allowed{"/nowhere", root}.Check(job)
+			_, failure := scratch.Allowed{"/nowhere", root}.Check(job)
 			switch {
 			case test.want == "" && failure != nil:
 				t.Error(failure)
@@ -102,12 +102,18 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestAllowedPathMayBeALink(t *testing.T) {
+func TestCheckedPathsHaveNoLinks(t *testing.T) {
 	root := t.TempDir()
 	job := database(t, filepath.Join(root, "real"))
+	want := scratch.Checked{DatabasePath: job.DatabasePath, OutputPath: job.OutputPath}
 	link(t, filepath.Join(root, "real"), filepath.Join(root, "srv"))
-	if failure := (scratch.Allowed{filepath.Join(root, "srv")}).Check(job); failure != nil {
-		t.Error(failure)
+	job.DatabasePath = filepath.Join(root, "srv", "db")
+	job.OutputPath = filepath.Join(job.DatabasePath, compaction.OutputPrefix+"a")
+	for _, allowed := range []string{"real", "srv"} {
+		got, failure := scratch.Allowed{filepath.Join(root, allowed)}.Check(job)
+		if failure != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", allowed, got, failure, want)
+		}
 	}
 }
 

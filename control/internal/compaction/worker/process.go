@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -35,7 +36,7 @@ func start(spec Spec) (*process, error) {
 	p := &process{errors: &tail{}, exited: make(chan struct{})}
 	p.command = exec.Command(spec.Program)
 	p.command.Dir = "/"
-	p.command.Env = []string{"LANG=C.UTF-8", "PATH=/usr/bin:/bin", "TMPDIR=" + spec.Job.Job.OutputPath}
+	p.command.Env = []string{"LANG=C.UTF-8", "PATH=/usr/bin:/bin", "TMPDIR=" + cmp.Or(spec.Job.CheckedOutputPath, spec.Job.Job.OutputPath)}
 	p.command.Stderr = p.errors
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.command.WaitDelay = goodbye

@@ -56,6 +56,16 @@ bool ReadCompactionInput(const std::string& payload, CompactionInput* input) {
   return true;
 }
 
+bool SetOutputPath(const std::string& path, std::string* payload) {
+  CompactionServiceResult result;
+  const auto read = CompactionServiceResult::Read(*payload, &result);
+  result.status.PermitUncheckedError();
+  if (!read.ok()) return false;
+  result.output_path = path;
+  payload->clear();
+  return result.Write(payload).ok();
+}
+
 std::string WhyNotInstallable(const std::string& payload,
                               const std::string& output_path) {
   CompactionServiceResult result;

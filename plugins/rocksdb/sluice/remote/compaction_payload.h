@@ -18,6 +18,9 @@ struct CompactionInput {
 // False if it is not what this version of RocksDB writes.
 bool ReadCompactionInput(const std::string& payload, CompactionInput* input);
 
+// Puts another folder of the output files into a result; false if it is none.
+bool SetOutputPath(const std::string& path, std::string* payload);
+
 // Why a result must not be installed; empty if it may be. Once installation
 // has begun, anything wrong with it stops the store's writes.
 std::string WhyNotInstallable(const std::string& payload,

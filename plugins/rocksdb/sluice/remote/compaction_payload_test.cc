@@ -55,6 +55,23 @@ TEST_F(CompactionPayloadTest, AWholeOneIsInstalled) {
   EXPECT_EQ(Reason(), "");
 }
 
+TEST_F(CompactionPayloadTest, TheFolderIsAllThatIsExchanged) {
+  Write("000001.sst");
+  AddFile("000001.sst", key_);
+  result_.output_path = "/proc/self/fd/7";
+  EXPECT_EQ(Reason(), "the result is in another folder");
+  std::string payload;
+  ASSERT_TRUE(result_.Write(&payload).ok());
+  ASSERT_TRUE(SetOutputPath(folder_, &payload));
+  EXPECT_EQ(WhyNotInstallable(payload, folder_), "");
+  result_.output_path = folder_;
+  std::string expected;
+  ASSERT_TRUE(result_.Write(&expected).ok());
+  EXPECT_EQ(payload, expected);
+  payload = "none";
+  EXPECT_FALSE(SetOutputPath(folder_, &payload));
+}
+
 TEST_F(CompactionPayloadTest, AFileThatIsNamedTwiceIsNot) {
   Write("000001.sst");
   AddFile("000001.sst", key_);

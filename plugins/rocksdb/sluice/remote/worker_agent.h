@@ -38,6 +38,10 @@ class WorkerAgent {
   const std::string& path() const { return place_.path(); }
   int jobs() const { return jobs_; }
 
+  // Whether workers are told the folders as they were checked.
+  bool says_checked = true;
+  // What happens after the check of a job, before its worker is started.
+  std::function<void(const Json& job)> on_checked;
   // What the plug-in gets instead of an answer to `run` or `wait`.
   std::function<std::string(const Json& job)> on_run;
   LineFilter on_wait;
@@ -94,15 +98,21 @@ class WorkerAgent {
   }
 
   std::unique_ptr<ChildProcess> Start(const Json& job) {
+    Json line = {{"protocol_version", {{"major", 1}, {"minor", 0}}},
+                 {"job", job},
+                 {"libraries", Json::array()},
+                 {"memory_limit_bytes", 0},
+                 {"temporary_limit_bytes", 0},
+                 {"resumable", resumes.load()}};
+    for (const char* name : {"database_path", "output_path"}) {
+      if (!says_checked) break;
+      line[std::string("checked_") + name] =
+          std::filesystem::canonical(job[name].get<std::string>()).string();
+    }
+    if (on_checked) on_checked(job);
     auto worker =
         std::make_unique<ChildProcess>(std::vector<std::string>{worker_});
-    worker->Send(WriteJson({{"protocol_version", {{"major", 1}, {"minor", 0}}},
-                            {"job", job},
-                            {"libraries", Json::array()},
-                            {"memory_limit_bytes", 0},
-                            {"temporary_limit_bytes", 0},
-                            {"resumable", resumes.load()}}) +
-                 "\n");
+    worker->Send(WriteJson(line) + "\n");
     if (on_running) on_running(job, worker.get());
     return worker;
   }

@@ -92,7 +92,6 @@ int Main() {
   if (const auto* failure = std::get_if<JobFailure>(&read)) {
     return Fail(*failure, &report);
   }
-  const std::string output_path = std::get<WorkerJob>(read).output_path;
   static JobRun run(std::move(std::get<WorkerJob>(read)));
   run_to_cancel = &run;
   if (is_cancelled) run.Cancel();
@@ -102,10 +101,6 @@ int Main() {
   }).detach();
   const auto outcome = run.Run();
   if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
-    // A cancelled one leaves it to the agent, which gives it no time.
-    if (failure->reason != "cancelled" && failure->reason != "path") {
-      EmptyFolder(output_path);
-    }
     return Fail(*failure, &report);
   }
   report.Result(std::get<JobResult>(outcome));

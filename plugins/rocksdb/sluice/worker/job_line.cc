@@ -35,6 +35,9 @@ class Members {
     if (!number) Refuse(name);
     return number.value_or(0);
   }
+  std::string OptionalText(const char* name) {
+    return object_.contains(name) ? Text(name) : "";
+  }
   bool OptionalBoolean(const char* name) {
     const auto found = object_.find(name);
     if (found == object_.end()) return false;
@@ -77,6 +80,15 @@ bool IsOutputPath(const std::string& path, const std::string& id) {
   const size_t slash = path.rfind('/');
   return IsCleanPath(path) &&
          path.substr(slash + 1) == std::string(kOutputPrefix) + id;
+}
+
+bool AreClean(const WorkerJob& job) {
+  const bool is_said =
+      !job.checked_database_path.empty() || !job.checked_output_path.empty();
+  return IsCleanPath(job.database_path) &&
+         IsOutputPath(job.output_path, job.id) &&
+         (!is_said || (IsCleanPath(job.checked_database_path) &&
+                       IsOutputPath(job.checked_output_path, job.id)));
 }
 
 std::string VersionText(uint64_t major, uint64_t minor) {
@@ -146,6 +158,8 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   if (!input || input->empty()) members.Refuse("input");
   read.input = input.value_or("");
   ReadLibraries(top.Of("libraries", Json::value_t::array), &top, &read);
+  read.checked_database_path = top.OptionalText("checked_database_path");
+  read.checked_output_path = top.OptionalText("checked_output_path");
   read.temporary_limit_bytes = top.Whole("temporary_limit_bytes");
   read.is_resumable = top.OptionalBoolean("resumable");
   for (const Members& each : {members, top}) {
@@ -154,8 +168,7 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
                      "\" of the job is missing or wrong");
     }
   }
-  if (!IsCleanPath(read.database_path) ||
-      !IsOutputPath(read.output_path, read.id)) {
+  if (!AreClean(read)) {
     return JobFailure{"path", "the paths of the job are not clean"};
   }
   return read;

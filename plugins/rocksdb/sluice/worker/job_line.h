@@ -23,6 +23,10 @@ struct WorkerJob {
   std::string id;
   std::string database_path;
   std::string output_path;
+  // The same folders as the agent has checked them, all symbolic links
+  // resolved; empty if it does not say.
+  std::string checked_database_path;
+  std::string checked_output_path;
   // Of each object that is needed, kind and name.
   std::vector<std::pair<std::string, std::string>> objects;
   // What RocksDB has written in the store's process.

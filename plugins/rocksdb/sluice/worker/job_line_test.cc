@@ -79,6 +79,22 @@ TEST(JobLineTest, PathsLeadNowhereElse) {
   }
 }
 
+TEST(JobLineTest, PathsThatWereCheckedComeTogetherAndAreClean) {
+  Json line = GoodLine();
+  line["checked_database_path"] = "/mnt/db";
+  EXPECT_EQ(ReasonOf(line), "path");
+  line["checked_output_path"] = "/mnt/db/.sluice-compaction-j1";
+  const auto read = ReadJobLine(WriteJson(line));
+  const auto& job = std::get<WorkerJob>(read);
+  EXPECT_EQ(job.database_path, "/srv/db");
+  EXPECT_EQ(job.checked_database_path, "/mnt/db");
+  EXPECT_EQ(job.checked_output_path, "/mnt/db/.sluice-compaction-j1");
+  line["checked_output_path"] = "/mnt/db/.sluice-compaction-j2";
+  EXPECT_EQ(ReasonOf(line), "path");
+  line["checked_output_path"] = 7;
+  EXPECT_EQ(ReasonOf(line), "failed");
+}
+
 TEST(JobLineTest, WhatIsMissingOrOfAnotherTypeFails) {
   const Json good = GoodLine();
   for (const char* name : {"id", "database_path", "output_path", "objects",

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <set>
@@ -92,7 +94,9 @@ bool CanResume(const ColumnFamilyOptions& family) {
          !(family.verify_output_flags & VerifyOutputFlags::kVerifyIteration);
 }
 
-Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
+Status LoadOverride(const std::string& database_path,
+                    const std::string& output_path,
+                    const CompactionInput& input,
                     CompactionServiceOptionsOverride* options,
                     bool* can_resume) {
   ConfigOptions how;
@@ -103,13 +107,13 @@ Status LoadOverride(const WorkerJob& job, const CompactionInput& input,
   DBOptions database;
   std::vector<ColumnFamilyDescriptor> families;
   const Status status = LoadOptionsFromFile(
-      how, OptionsPath(job.database_path, input.options_file_number), &database,
+      how, OptionsPath(database_path, input.options_file_number), &database,
       &families);
   if (!status.ok()) return status;
   for (const auto& family : families) {
     if (family.name != input.family) continue;
     CopyObjects(database, family.options, options);
-    OpenCheaply(input, job.output_path, options);
+    OpenCheaply(input, output_path, options);
     *can_resume = CanResume(family.options);
     return Status::OK();
   }
@@ -154,8 +158,6 @@ bool IsEmptyFolder(const std::string& path) {
   return IsFolder(path) && std::filesystem::is_empty(path, error) && !error;
 }
 
-}  // namespace
-
 void EmptyFolder(const std::string& path) {
   std::error_code error;
   for (std::filesystem::directory_iterator each(path, error), end;
@@ -165,14 +167,54 @@ void EmptyFolder(const std::string& path) {
   }
 }
 
+OpenedFolder Open(const std::string& path, const std::string& checked_path) {
+  return checked_path.empty() ? OpenedFolder::Unchecked(path)
+                              : OpenedFolder::Checked(checked_path);
+}
+
+std::string WhyNotOpened(const std::string& path) {
+  return path + " cannot be opened: " + std::strerror(errno) +
+         "; has part of it become a symbolic link since the agent has checked "
+         "it?";
+}
+
+void Exchange(const std::string& from, const std::string& to,
+              std::string* text) {
+  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos;
+       at += to.size()) {
+    text->replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
 JobRun::JobRun(WorkerJob job)
     : job_(std::move(job)),
       statistics_(ROCKSDB_NAMESPACE::CreateDBStatistics()) {}
 
 std::variant<JobResult, JobFailure> JobRun::Run() {
-  if (!(job_.is_resumable ? IsFolder : IsEmptyFolder)(job_.output_path)) {
+  std::string unopened = OpenFolders();
+  if (!unopened.empty()) return JobFailure{"path", std::move(unopened)};
+  if (!(job_.is_resumable ? IsFolder : IsEmptyFolder)(output_.path())) {
     return JobFailure{"path", "the output path is no empty folder"};
   }
+  auto outcome = Compact();
+  const auto* failure = std::get_if<JobFailure>(&outcome);
+  // A cancelled one leaves it to the agent, which gives it no time.
+  if (failure != nullptr && failure->reason != "cancelled") {
+    EmptyFolder(output_.path());
+  }
+  return outcome;
+}
+
+std::string JobRun::OpenFolders() {
+  database_ = Open(job_.database_path, job_.checked_database_path);
+  if (!database_.IsOpen()) return WhyNotOpened(job_.database_path);
+  output_ = Open(job_.output_path, job_.checked_output_path);
+  return output_.IsOpen() ? "" : WhyNotOpened(job_.output_path);
+}
+
+std::variant<JobResult, JobFailure> JobRun::Compact() {
   const std::string unloaded = LoadLibraries();
   if (!unloaded.empty()) return JobFailure{"object", unloaded};
   CompactionInput input;
@@ -181,9 +223,10 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
   }
   CompactionServiceOptionsOverride made;
   bool can_resume = false;
-  const Status loaded = LoadOverride(job_, input, &made, &can_resume);
+  const Status loaded =
+      LoadOverride(database_.path(), output_.path(), input, &made, &can_resume);
   if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
-  if (!loaded.ok()) return JobFailure{"object", loaded.ToString()};
+  if (!loaded.ok()) return JobFailure{"object", TextOf(loaded)};
   const std::string missing = WhatIsMissing(job_, made);
   if (!missing.empty()) {
     return JobFailure{"object", "cannot be made here: " + missing};
@@ -193,27 +236,35 @@ std::variant<JobResult, JobFailure> JobRun::Run() {
   options.canceled = &cancelled_;
   options.allow_resumption = job_.is_resumable && can_resume;
   // Without resumption RocksDB needs it empty, and does not look.
-  if (!options.allow_resumption) EmptyFolder(job_.output_path);
+  if (!options.allow_resumption) EmptyFolder(output_.path());
   JobResult result;
   try {
     const Status status =
-        DB::OpenAndCompact(options, job_.database_path, job_.output_path,
+        DB::OpenAndCompact(options, database_.path(), output_.path(),
                            job_.input, &result.payload, made);
     if (!status.ok()) return FailureOf(status);
-    ShareWithStore(job_.output_path);
+    ShareWithStore(output_.path());
+    // The store has no such descriptor.
+    if (!SetOutputPath(job_.output_path, &result.payload)) {
+      return JobFailure{"failed", "the result cannot be read"};
+    }
   } catch (const std::bad_alloc&) {
     return JobFailure{"worker-memory", "the memory of the job is used up"};
   }
+  AddFigures(&result);
+  return result;
+}
+
+void JobRun::AddFigures(JobResult* result) const {
   HistogramData open;
   statistics_->histogramData(ROCKSDB_NAMESPACE::OPEN_AND_COMPACT_DB_OPEN_MICROS,
                              &open);
-  result.bytes_read = bytes_read();
-  result.bytes_written = bytes_written();
-  result.open_seconds = static_cast<double>(open.sum) * kSecondsPerMicrosecond;
-  result.cpu_seconds = CpuSeconds();
-  result.resumed_bytes = statistics_->getTickerCount(
+  result->bytes_read = bytes_read();
+  result->bytes_written = bytes_written();
+  result->open_seconds = static_cast<double>(open.sum) * kSecondsPerMicrosecond;
+  result->cpu_seconds = CpuSeconds();
+  result->resumed_bytes = statistics_->getTickerCount(
       ROCKSDB_NAMESPACE::REMOTE_COMPACT_RESUMED_BYTES);
-  return result;
 }
 
 // The operator's libraries add their filters and operators to the registry of
@@ -227,8 +278,16 @@ std::string JobRun::LoadLibraries() const {
   return "";
 }
 
+// Names the folders as the store does.
+std::string JobRun::TextOf(const Status& status) const {
+  std::string text = status.ToString();
+  Exchange(database_.path() + "/", job_.database_path + "/", &text);
+  Exchange(output_.path() + "/", job_.output_path + "/", &text);
+  return text;
+}
+
 JobFailure JobRun::FailureOf(const Status& status) const {
-  const std::string message = status.ToString();
+  const std::string message = TextOf(status);
   if (is_space_used_up_) {
     return {"disk-full", "the temporary space of the job is used up"};
   }

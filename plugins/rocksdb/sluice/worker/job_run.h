@@ -8,19 +8,18 @@
 
 #include "rocksdb/statistics.h"
 #include "sluice/worker/job_line.h"
+#include "sluice/worker/opened_folder.h"
 #include "sluice/worker/report_lines.h"
 
 namespace sluice {
-
-// Removes what is in a folder.
-void EmptyFolder(const std::string& path);
 
 class JobRun {
  public:
   explicit JobRun(WorkerJob job);
 
   // Opens the database as it is and compacts into the output path. Nobody
-  // else changes anything of the database.
+  // else changes anything of the database. A failure leaves the output path
+  // empty, but for one of the path itself.
   std::variant<JobResult, JobFailure> Run();
 
   // Ends the compaction soon. Safe in a signal handler.
@@ -32,10 +31,17 @@ class JobRun {
   void CheckTemporarySpace();
 
  private:
+  // Why they cannot be opened; empty if they are.
+  std::string OpenFolders();
+  std::variant<JobResult, JobFailure> Compact();
   std::string LoadLibraries() const;
+  void AddFigures(JobResult* result) const;
+  std::string TextOf(const ROCKSDB_NAMESPACE::Status& status) const;
   JobFailure FailureOf(const ROCKSDB_NAMESPACE::Status& status) const;
 
   const WorkerJob job_;
+  OpenedFolder database_;
+  OpenedFolder output_;
   const std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> is_space_used_up_{false};

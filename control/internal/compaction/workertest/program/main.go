@@ -70,6 +70,7 @@ var acts = map[string]func(*worker){
 	// Goes where no signal to its group reaches it.
 	"away":     func(w *worker) { w.leaveGroup(); signal.Ignore(syscall.SIGTERM); w.progressOn() },
 	"describe": func(w *worker) { w.finish(w.surroundings()) },
+	"checked":  func(w *worker) { w.finish([]byte(w.job.CheckedDatabasePath + "\n" + w.job.CheckedOutputPath)) },
 }
 
 type worker struct {
