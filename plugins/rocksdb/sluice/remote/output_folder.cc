@@ -25,9 +25,21 @@ constexpr mode_t kPlainMode = 0770;
 constexpr mode_t kFileMode = 0660;
 // As the store's own files are, where it may not be in the group.
 constexpr mode_t kReadableFileMode = 0664;
+// More than a worker can make anew before its agent ends it.
+constexpr int kMostRemovals = 1000;
 
 bool IsOutputFolder(const std::string& path) {
   return fs::path(path).filename().string().rfind(kPrefix, 0) == 0;
+}
+
+// A late worker has the folder open, and may make a file after the last look
+// into it. In a folder that is removed it can make none.
+void RemoveAll(const std::string& path) {
+  std::error_code error;
+  for (int each = 0; each < kMostRemovals; ++each) {
+    fs::remove_all(path, error);
+    if (error != std::errc::directory_not_empty) return;
+  }
 }
 
 // Workers run with this group; where it is missing they run as this user.
@@ -59,10 +71,10 @@ void RemoveOutputFolder(const std::string& path) {
   const std::string gone = path + std::string(kGone);
   std::error_code ignored;
   // An earlier removal may not have come to its end.
-  fs::remove_all(gone, ignored);
+  RemoveAll(gone);
   fs::rename(path, gone, ignored);
-  fs::remove_all(gone, ignored);
-  fs::remove_all(path, ignored);
+  RemoveAll(gone);
+  RemoveAll(path);
 }
 
 void RemoveLeftOutputFolders(

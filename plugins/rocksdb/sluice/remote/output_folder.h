@@ -13,8 +13,9 @@ std::string OutputFolderPath(const std::string& parent, const std::string& id);
 // be made or is there already.
 bool MakeOutputFolder(const std::string& path);
 
-// Removes such a folder and what is in it; nothing else. First it gets another
-// name, so that a worker that does not know yet can put nothing there.
+// Removes such a folder and what is in it; nothing else, and also while a
+// worker that does not know yet makes files there. First it gets another name,
+// for workers that go by its path.
 void RemoveOutputFolder(const std::string& path);
 
 // Removes the folders that jobs of an earlier process have left.

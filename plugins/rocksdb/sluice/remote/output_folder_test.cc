@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace sluice {
 namespace {
@@ -58,6 +59,28 @@ TEST_F(OutputFolderTest, ALateWorkerPutsNothingIntoTheNextOne) {
   EXPECT_LT(::openat(late, "1.sst", O_WRONLY | O_CREAT, 0600), 0);
   EXPECT_TRUE(fs::is_empty(path_));
   ::close(late);
+}
+
+// In many rounds: few have a file made between the last look and the removal.
+TEST_F(OutputFolderTest, IsRemovedWhileALateWorkerMakesFiles) {
+  constexpr int kRounds = 100;
+  constexpr int kFiles = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    MakeOutputFolder(path_);
+    const int late = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY);
+    std::thread worker([late] {
+      for (int i = 0; i < kFiles; ++i) {
+        const std::string name = std::to_string(i) + ".sst";
+        const int file = ::openat(late, name.c_str(), O_WRONLY | O_CREAT, 0600);
+        if (file < 0) return;
+        ::close(file);
+      }
+    });
+    RemoveOutputFolder(path_);
+    worker.join();
+    ::close(late);
+    ASSERT_TRUE(fs::is_empty(parent_));
+  }
 }
 
 TEST_F(OutputFolderTest, NothingElseIsRemoved) {
