@@ -25,7 +25,7 @@ constexpr mode_t kPlainMode = 0770;
 constexpr mode_t kFileMode = 0660;
 // As the store's own files are, where it may not be in the group.
 constexpr mode_t kReadableFileMode = 0664;
-// More than a worker can make anew before its agent ends it.
+// Another one is needed only where a file was made during the last.
 constexpr int kMostRemovals = 1000;
 
 bool IsOutputFolder(const std::string& path) {
