@@ -59,6 +59,11 @@ class Store:
         self.order = order
         self.settings = run["settings"]
         self.host = order["host"]
+        further = run["measure"].get("server_java_options", [])
+        self.java_options = {
+            daemon: " ".join([options, *further])
+            for daemon, options in order["java_options"].items()
+        }
         label = run["version"] + ("" if run["variant"] == "patched" else "-stock")
         hdfs = f"sluice-hdfs-{order['hdfs_version']}"
         self.hdfs_program = Path(f"/opt/sluice/hdfs/{order['hdfs_version']}/bin/hdfs")
@@ -225,9 +230,7 @@ def start() -> dict:
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
     began = time.monotonic()
-    hbase_configuration.write(
-        store.host, store.directory, store.settings, store.order["java_options"]
-    )
+    hbase_configuration.write(store.host, store.directory, store.settings, store.java_options)
     from_copy = prepare_data(store)
     seconds = time.monotonic() - began
     STATE.touch(mode=0o600)

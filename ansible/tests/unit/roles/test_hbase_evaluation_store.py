@@ -72,10 +72,9 @@ def site(path):
 
 
 def configured(program, tmp_path, **run):
-    document = order(tmp_path, **run)
-    store = program.Store(document)
+    store = program.Store(order(tmp_path, **run))
     program.hbase_configuration.write(
-        store.host, store.directory, store.settings, document["java_options"]
+        store.host, store.directory, store.settings, store.java_options
     )
     return tmp_path / "etc"
 
@@ -96,6 +95,14 @@ def test_every_daemon_has_its_configuration(program, tmp_path):
         "%d{UNIX_MILLIS} %p [%t] %c{1}: %m%n"
         in (written / "hbase/evaluation/log4j2.properties").read_text()
     )
+
+
+def test_all_daemons_have_the_java_options_of_the_run(program, tmp_path):
+    written = configured(program, tmp_path, measure={"server_java_options": ["-Xint", "-Da=b"]})
+    files = [written / store / "evaluation/environment" for store in ("zookeeper", "hdfs", "hbase")]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    assert len(lines) == len(program.DAEMONS)
+    assert all(line.endswith(' -Xint -Da=b"') for line in lines)
 
 
 def test_a_run_sets_what_it_asks_for_and_cannot_move_the_store(program, tmp_path):
