@@ -4,6 +4,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 jar=$BUILD/modules/hbase-server-$VERSION.jar
+runner=$here/../../tap-runner/src/main/java
 hooks=dev.sluice.hbase.modules
 upstream=org.apache.hadoop.hbase
 plugin=dev.sluice.hbase
@@ -93,7 +94,8 @@ compile_tests() {
         sources+=("$here/modules/tests/${name//.//}.java")
     done
     javac -encoding UTF-8 -proc:none -nowarn -classpath "$jar:$BUILD/dependencies/*" \
-        -sourcepath "$here/modules/tests" -d "$TEST_FOLDER/classes" "${sources[@]}" >&2
+        -sourcepath "$here/modules/tests:$runner" -d "$TEST_FOLDER/classes" \
+        "$runner/dev/sluice/tap/TapRunner.java" "${sources[@]}" >&2
 }
 
 run_class() {
@@ -104,7 +106,7 @@ run_class() {
     # In the foreground: whoever ends this script's group ends the tests, too.
     timeout --foreground --kill-after=10 "$limit_seconds" java "${java_options[@]}" -classpath \
         "$TEST_FOLDER/settings:$TEST_FOLDER/classes:$jar:$BUILD/dependencies/*$plugins" \
-        "$hooks.TapRunner" "$1" 2>&1 | tee -a "$TEST_FOLDER/output"
+        dev.sluice.tap.TapRunner "$1" 2>&1 | tee -a "$TEST_FOLDER/output"
 }
 
 # Each class in a process of its own, as upstream does: they leave clusters and settings behind.
@@ -129,20 +131,20 @@ trap 'rm -rf "$sockets"' EXIT
 unpack_settings
 case $SUITE in
 upstream)
-    compile_tests "$hooks.TapRunner"
+    compile_tests
     run_classes "${fast[@]/#/$upstream.}" "${slow[@]/#/$upstream.}"
     ;;
 upstream-fast)
-    compile_tests "$hooks.TapRunner"
+    compile_tests
     run_classes "${fast[@]/#/$upstream.}"
     ;;
 leak)
-    compile_tests "$hooks.TapRunner" "$hooks.DroppedCompactionTest"
+    compile_tests "$hooks.DroppedCompactionTest"
     run_classes "$hooks.DroppedCompactionTest"
     ;;
 hooks)
-    tests=("$hooks.TapRunnerTest" "$hooks.DeferralTest" "$hooks.SettingsTest" "$hooks.FamilyCacheTest")
-    compile_tests "$hooks.TapRunner" "${tests[@]}"
+    tests=("$hooks.DeferralTest" "$hooks.SettingsTest" "$hooks.FamilyCacheTest")
+    compile_tests "${tests[@]}"
     run_classes "${tests[@]}"
     ;;
 *)

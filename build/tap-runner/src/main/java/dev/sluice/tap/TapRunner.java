@@ -1,4 +1,4 @@
-package dev.sluice.hbase.modules;
+package dev.sluice.tap;
 
 import java.io.PrintStream;
 import java.util.HashMap;

@@ -1,4 +1,4 @@
-package dev.sluice.hbase.modules;
+package dev.sluice.tap;
 
 import static org.junit.Assert.assertEquals;
 
