@@ -60,6 +60,11 @@ def unit_folder(groups: ControlGroups, unit: str) -> Path:
     return found.parent
 
 
+def group_to_reclaim(groups: ControlGroups, unit: str) -> str:
+    """The folder of a group whose processes wait when it is full; empty with version 2."""
+    return str(groups.folder("memory") / unit) if groups.is_version_1() else ""
+
+
 def limit(groups: ControlGroups, unit: str, page_cache_bytes: int) -> bool:
     """Set the bound for a unit that runs; whether anything changed. LimitError when it cannot."""
     if groups.is_version_1():

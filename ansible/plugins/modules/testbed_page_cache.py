@@ -7,6 +7,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.sluice.stores.plugins.module_utils.page_cache_limit import (
     ControlGroups,
     LimitError,
+    group_to_reclaim,
     lift,
     limit,
 )
@@ -54,6 +55,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+group:
+  description: >-
+    Folder of the control group whose processes, when it is full, wait for pages to be freed: have
+    that done before. Empty where they do not.
+  type: str
+  returned: with a bound
 """
 
 
@@ -73,7 +80,8 @@ def main() -> None:
     try:
         if module.params["state"] == "absent":
             module.exit_json(changed=lift(groups, unit))
-        module.exit_json(changed=limit(groups, unit, module.params["page_cache_bytes"]))
+        changed = limit(groups, unit, module.params["page_cache_bytes"])
+        module.exit_json(changed=changed, group=group_to_reclaim(groups, unit))
     except (LimitError, OSError) as error:
         module.fail_json(msg=str(error))
 

@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.sluice.stores.plugins.module_utils.page_cache_limit import (
     ControlGroups,
     LimitError,
+    group_to_reclaim,
     lift,
     limit,
 )
@@ -55,6 +56,7 @@ def test_version_1_gets_a_group_below_the_container_with_the_processes_of_the_un
     assert (made / "memory.limit_in_bytes").read_text() == str(BOUND)
     assert (made / "cgroup.procs").read_text() == DAEMON
     assert not limit(groups, UNIT, BOUND)
+    assert group_to_reclaim(groups, UNIT) == str(made)
 
 
 def test_version_1_keeps_the_bound_until_the_processes_have_ended(version_1, monkeypatch):
@@ -81,6 +83,7 @@ def test_version_2_bounds_the_unit_by_what_it_has_and_the_page_cache(tmp_path):
     (inner / "memory.stat").write_text("anon 1000\nfile 900000\nkernel 24\n")
     assert limit(groups, UNIT, BOUND)
     assert (inner / "memory.max").read_text() == str(BOUND + 1024)
+    assert group_to_reclaim(groups, UNIT) == ""
     assert not lift(groups, UNIT)
 
 

@@ -2,13 +2,14 @@
 
 import subprocess
 from datetime import datetime
+from pathlib import Path
 
 import control_groups
 import pytest
 from compaction_log import compactions_in, wait_for_compactions
 from datanode_files import datanode_bytes, drop_from_memory
 from fine_throttle import ARMS, QUIET, STREAMS, Run, figures_of, run_of
-from memory_group import MemoryGroup
+from memory_group import MemoryGroup, reclaim
 from sluice_evaluation.histograms import Interval, from_values, write_log
 from throttled_disk import ThrottledDisk
 from ycsb_load import Records
@@ -78,6 +79,19 @@ def test_a_command_enters_its_group_before_it_runs(tmp_path):
     assert printed == [(tmp_path / "cgroup.procs").read_text().strip(), "of", "its", "own"]
 
 
+def test_pages_are_freed_before_a_group_is_full(tmp_path, monkeypatch):
+    limit, usage = (tmp_path / f"memory.{name}_in_bytes" for name in ("limit", "usage"))
+    kept, whole = 48 << 20, 64 << 20
+    written = []
+    monkeypatch.setattr(Path, "write_text", lambda path, text: written.append((path, int(text))))
+    usage.write_bytes(str(kept).encode())
+    reclaim(tmp_path, whole)
+    assert written == []
+    usage.write_bytes(str(kept + 4096).encode())
+    reclaim(tmp_path, whole)
+    assert written == [(limit, kept), (limit, whole)]
+
+
 def test_a_run_is_what_lies_between_begin_and_end(tmp_path):
     start = 1_000.0
     seconds = [
@@ -119,10 +133,10 @@ def test_arms_differ_in_what_they_are_called_after(tmp_path):
     layouts = {name: arm.layout("", tmp_path) for name, arm in ARMS.items()}
     assert {name for name, each in layouts.items() if each.plugin} == {
         "plug-in",
-        "plug-in, reads of 64 KiB",
+        "plug-in, reads of 512 KiB",
         "plug-in, read-ahead not bounded",
     }
-    assert layouts["plug-in, reads of 64 KiB"].site["sluice.compaction.read.bytes"] == "65536"
+    assert layouts["plug-in, reads of 512 KiB"].site["sluice.compaction.read.bytes"] == "524288"
     streams = [name for name, each in layouts.items() if STREAMS.items() <= each.site.items()]
     assert streams == ["plug-in, read-ahead not bounded"]
 
