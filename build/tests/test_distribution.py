@@ -161,8 +161,11 @@ def test_a_build_for_upstreams_tests_has_none(distributed: Project, tmp_path: Pa
 def test_the_distribution_is_an_input_of_the_packages(distributed: Project):
     folder = distributed.layout.recipe("toy")
     (folder / "image").mkdir()
+    shared = folder.parent / "for_several_stores.sh"
+    shared.touch()
     inputs = package_inputs(distributed.release())
     assert folder / "distribution" in inputs
+    assert shared in inputs
     assert folder / "image" not in inputs
 
 

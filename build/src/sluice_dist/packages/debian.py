@@ -19,7 +19,6 @@ from sluice_dist.packages.debhelper import (
     publish,
 )
 from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
-from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release
 from sluice_dist.reproducible import folder_sha256, source_date_epoch
 
@@ -78,7 +77,8 @@ def package_inputs(release: Release) -> list[Path]:
     recipe = release.layout.recipe(release.store)
     # The image's own inputs are not the packages'.
     parts = sorted(entry for entry in recipe.iterdir() if entry.name not in ("debian", "image"))
-    parts += [recipe / name for name in Recipe.load(release).inputs if name.startswith("..")]
+    # What several stores have in common lies beside their recipes.
+    parts += sorted(entry for entry in recipe.parent.iterdir() if entry.is_file())
     pin = release.folder / "upstream.toml"
     own = [release.folder, *release.plugin_sources] if release.variant == "patched" else [pin]
     return [*own, *parts, *template_folders(release)]
