@@ -31,7 +31,7 @@ def test_python_format():
 def test_shell():
     scripts = interpreted_by("bash|sh|dash")
     assert scripts
-    run(["shellcheck", "--severity", "style", *map(str, scripts)])
+    run(["shellcheck", "--severity", "style", "--external-sources", *map(str, scripts)])
 
 
 def test_yaml():
