@@ -36,6 +36,13 @@ compile_tests() {
         "$runner/dev/sluice/tap/TapRunner.java" "${sources[@]}" >&2
 }
 
+# What upstream's build has beside its test classes, but leaves out of their artifact.
+write_settings() {
+    mkdir -p "$TEST_FOLDER/settings"
+    printf '<configuration><property><name>%s</name><value>0</value></property></configuration>\n' \
+        dfs.namenode.fs-limits.min-block-size >"$TEST_FOLDER/settings/hdfs-site.xml"
+}
+
 # In a folder of its own: upstream's clusters keep their data in target/ of where they start.
 run_class() {
     rm -rf "$TEST_FOLDER/run"
@@ -43,7 +50,7 @@ run_class() {
     cd "$TEST_FOLDER/run"
     # In the foreground: whoever ends this script's group ends the tests, too.
     timeout --foreground --kill-after=10 "$limit_seconds" java "${java_options[@]}" -classpath \
-        "$TEST_FOLDER/classes:$jar:$BUILD/dependencies/*" dev.sluice.tap.TapRunner "$1" 2>&1
+        "$TEST_FOLDER/settings:$TEST_FOLDER/classes:$jar:$BUILD/dependencies/*" dev.sluice.tap.TapRunner "$1" 2>&1
 }
 
 # Each class in a process of its own, as upstream does: they leave clusters and settings behind.
@@ -59,6 +66,7 @@ run_classes() {
     return "$status"
 }
 
+write_settings
 case $SUITE in
 upstream)
     compile_tests
