@@ -145,6 +145,34 @@ def test_what_is_staged_has_its_own_labels(recipe: Project, capsys) -> None:
     assert recipe.release().staged_labels() is None
 
 
+def share(project: Project) -> Path:
+    """Has the plug-in be built with a folder that plug-ins share."""
+    recipe = project.root / "build" / "stores" / "toy" / "recipe.toml"
+    script = 'script = "plugin.sh"'
+    recipe.write_text(RECIPE.replace(script, f'{script}\nshared = ["common"]'))
+    return project.root / "plugins" / "common"
+
+
+def test_what_plug_ins_share_is_beside_the_plug_in_that_is_built(recipe: Project) -> None:
+    common = share(recipe)
+    common.mkdir()
+    (common / "word.txt").write_text("word\n")
+    script = recipe.root / "build" / "stores" / "toy" / "plugin.sh"
+    script.write_text(PLUGIN + 'cp "$PLUGIN_SRC/../common/word.txt" "$DESTDIR$PREFIX/lib"\n')
+    assert recipe.run("compile", "toy") == 0
+    before = recipe.release().plugin_sha256
+    (common / "word.txt").write_text("another word\n")
+    assert recipe.run("compile", "toy") == 0
+    assert (staged(recipe) / "lib" / "word.txt").read_text() == "another word\n"
+    assert recipe.release().plugin_sha256 != before
+
+
+def test_what_plug_ins_share_must_be_there(recipe: Project, capsys) -> None:
+    common = share(recipe)
+    assert recipe.run("compile", "toy") == 1
+    assert f"{common}, which is missing" in capsys.readouterr().err
+
+
 def test_a_plug_in_may_bring_another_link_of_the_same_name(recipe: Project) -> None:
     """As a library with the plug-in in it, which takes the place of the store's."""
     folder = recipe.root / "build" / "stores" / "toy"

@@ -97,6 +97,7 @@ def test_protobuf(command):
 JAVA_PROJECTS = [
     "ycsb-bindings/pom.xml",
     *(f"build/stores/*/{folder}/pom.xml" for folder in ("distribution", "modules")),
+    "plugins/pom.xml",
     "plugins/*/pom.xml",
     "build/tap-runner/pom.xml",
     "tests/*/faults/*/pom.xml",

@@ -106,7 +106,7 @@ class Compilation:
     def _bring_plugin(self, store: dict[str, str]) -> None:
         release = self.release
         # Its tests too: they run from the copy.
-        files = source_files(release.plugin)
+        files = [file for part in release.plugin_parts for file in source_files(part)]
         inputs = {"store": _sha256(store), "plugin": files_sha256(release.plugin, files)}
         if self._is_current("plugin", inputs, release.plugin_stage):
             self._say("plug-in unchanged")
@@ -114,13 +114,13 @@ class Compilation:
         self._remove_stamps("plugin")
         copy = _empty_folder(release.build / "plugin")
         for file in files:
-            target = copy / file.relative_to(release.plugin)
+            target = copy / file.relative_to(release.plugin.parent)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
         write_wrappers(release, self.wrappers)
         new = _empty_folder(_beside(release.plugin_stage))
         script = self.recipe.folder / self.recipe.plugin_script
-        self._run(script, "plugin", {"DESTDIR": str(new), "PLUGIN_SRC": str(copy)})
+        self._run(script, "plugin", {"DESTDIR": str(new), "PLUGIN_SRC": str(release.plugin_copy)})
         # What the last one brought, and links in the way of what this one brings.
         _remove_files(release.stage, release.plugin_stage)
         _remove_files(release.stage, new)

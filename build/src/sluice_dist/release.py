@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
+import tomllib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -95,10 +97,30 @@ class Release:
         """Source folder of the store's plug-in."""
         return self.layout.root / "plugins" / self.store
 
+    @cached_property
+    def plugin_parts(self) -> list[Path]:
+        """Folders and files that the plug-in is built from: its own, then those that it shares.
+
+        Raises DistError if the recipe names one that is not there.
+        """
+        recipe = self.layout.recipe(self.store) / "recipe.toml"
+        shared = [self.plugin.parent / name for name in _shared_parts(recipe)]
+        for part in shared:
+            if not part.exists():
+                raise DistError(f"{recipe} names {part}, which is missing", "correct `shared`")
+        return [self.plugin, *shared]
+
+    @property
+    def plugin_copy(self) -> Path:
+        """Copy of the plug-in's folder that it is built in, with what it shares beside it."""
+        return self.build / "plugin" / self.store
+
     @property
     def plugin_sources(self) -> list[Path]:
         """What the plug-in is built from, tests and benchmarks left out; nothing for stock."""
-        return exported_files(self.plugin) if self.variant == "patched" else []
+        if self.variant != "patched":
+            return []
+        return [file for part in self.plugin_parts for file in exported_files(part)]
 
     @cached_property
     def plugin_sha256(self) -> str:
@@ -167,9 +189,12 @@ def find_release(layout: Layout, name: str, variant: str = "patched", testing: b
 
 
 def source_files(folder: Path) -> list[Path]:
-    """Files of FOLDER that are source: what git tracks or would, if it were asked to."""
+    """Files of FOLDER that are source: what git tracks or would, if it were asked to.
+
+    A file in its place is the only one of its own.
+    """
     if not folder.is_dir():
-        return []
+        return [folder] if folder.is_file() else []
     # Also where the checkout belongs to another user, as in a container: nothing is run from it.
     command = ["git", "-c", "safe.directory=*", "-C", str(folder), "ls-files", "-z", "-co"]
     command += ["--exclude-standard", "."]
@@ -183,6 +208,8 @@ def source_files(folder: Path) -> list[Path]:
 def exported_files(folder: Path) -> list[Path]:
     """Source files of FOLDER without those that have git's attribute export-ignore."""
     files = source_files(folder)
+    if not folder.is_dir():
+        return files
     command = ["git", "-c", "safe.directory=*", "-C", str(folder), "check-attr", "-z", "--stdin"]
     names = "\0".join(str(file.relative_to(folder)) for file in files)
     asked = subprocess.run(
@@ -199,9 +226,19 @@ def exported_files(folder: Path) -> list[Path]:
 
 
 def files_sha256(folder: Path, files: list[Path]) -> str:
-    """Hash over the path below FOLDER and the content of each of FILES."""
+    """Hash over the path from FOLDER and the content of each of FILES."""
     total = hashlib.sha256()
     for file in files:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
-        total.update(f"{content}  {file.relative_to(folder)}\n".encode())
+        total.update(f"{content}  {os.path.relpath(file, folder)}\n".encode())
     return total.hexdigest()
+
+
+def _shared_parts(recipe: Path) -> list[str]:
+    """What the recipe says that plug-ins share, as paths below plugins/."""
+    try:
+        content = tomllib.loads(recipe.read_text())
+    except (FileNotFoundError, tomllib.TOMLDecodeError):
+        # Whoever needs the recipe says what is wrong with it.
+        return []
+    return content.get("plugin", {}).get("shared", [])

@@ -78,7 +78,7 @@ class SuiteRun:
             "SUITE": suite.name,
             "MODE": mode,
             "TEST_FOLDER": str(self.folder),
-            "PLUGIN_SRC": str(self.release.build / "plugin"),
+            "PLUGIN_SRC": str(self.release.plugin_copy),
             "HOME": str(self.folder),
             "CCACHE_DISABLE": "1",
         }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.local.protocol.ProtocolClient;
 import java.util.Map;
 import org.apache.hadoop.hbase.TableName;
 import org.junit.jupiter.api.AfterEach;

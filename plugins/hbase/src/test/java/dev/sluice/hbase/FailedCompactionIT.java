@@ -3,7 +3,7 @@ package dev.sluice.hbase;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.local.protocol.ProtocolClient;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -2,7 +2,7 @@ package dev.sluice.hbase;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.local.protocol.ProtocolClient;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.local.protocol.ProtocolClient;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.hbase.compaction.CountingCompactor;
-import dev.sluice.hbase.protocol.ProtocolClient;
+import dev.sluice.local.protocol.ProtocolClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

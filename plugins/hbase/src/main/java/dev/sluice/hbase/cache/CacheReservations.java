@@ -1,15 +1,15 @@
 package dev.sluice.hbase.cache;
 
-import dev.sluice.hbase.lease.Lease;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.TaskKind;
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.local.lease.Lease;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskKind;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.protocol.Refusal;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;

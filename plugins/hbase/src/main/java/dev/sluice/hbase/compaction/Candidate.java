@@ -1,6 +1,6 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.lease.Scope;
+import dev.sluice.local.lease.Scope;
 import java.util.function.BooleanSupplier;
 
 /**

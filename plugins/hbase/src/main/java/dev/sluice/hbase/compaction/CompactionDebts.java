@@ -1,7 +1,7 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.protocol.Snapshot;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.protocol.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,19 +1,19 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
 import dev.sluice.hbase.pace.Operation;
 import dev.sluice.hbase.pace.StockPace;
 import dev.sluice.hbase.pace.Throttle;
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.TaskKind;
 import dev.sluice.hbase.regionserver.OperationName;
 import dev.sluice.hbase.regionserver.OperationPace;
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.UpstreamPace;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.lease.Aspect;
-import dev.sluice.hbase.lease.Lease;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
+import dev.sluice.local.lease.Aspect;
+import dev.sluice.local.lease.Lease;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;

@@ -1,8 +1,8 @@
 package dev.sluice.hbase.compaction;
 
 import dev.sluice.hbase.pace.Operation;
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.TaskState;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskState;
 import java.util.Collection;
 import org.apache.hadoop.hbase.regionserver.CompactSplit;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;

@@ -1,7 +1,7 @@
 package dev.sluice.hbase.compaction;
 
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.Snapshot;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;

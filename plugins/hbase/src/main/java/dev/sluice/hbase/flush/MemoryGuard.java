@@ -1,7 +1,7 @@
 package dev.sluice.hbase.flush;
 
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.protocol.Refusal;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.DoubleSupplier;

@@ -1,9 +1,9 @@
 package dev.sluice.hbase.latency;
 
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.SnapshotReporter;
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.SnapshotReporter;
 import java.util.List;
 import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;

@@ -1,15 +1,15 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.lease.Aspect;
-import dev.sluice.hbase.lease.Lease;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.TaskKind;
-import dev.sluice.hbase.protocol.TaskState;
+import dev.sluice.local.lease.Aspect;
+import dev.sluice.local.lease.Lease;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskKind;
+import dev.sluice.local.protocol.TaskState;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;

@@ -1,7 +1,7 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.SnapshotReporter;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.SnapshotReporter;
 import java.util.Collection;
 import java.util.SortedSet;
 import org.apache.hadoop.hbase.RegionMetrics;

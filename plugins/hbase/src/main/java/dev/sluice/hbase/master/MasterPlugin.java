@@ -1,8 +1,9 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.plugin.PluginSocket;
-import dev.sluice.hbase.plugin.PluginTicker;
+import dev.sluice.hbase.plugin.HBaseSocket;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.plugin.PluginSocket;
+import dev.sluice.local.plugin.PluginTicker;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +55,7 @@ public final class MasterPlugin {
             System::nanoTime);
     observer = new ChoreObserver(balancing, normalization);
     socket =
-        new PluginSocket(
+        HBaseSocket.of(
             leases,
             List.of(balancing, normalization, compactions),
             List.of(new ClusterFigures(services)),
@@ -93,7 +94,7 @@ public final class MasterPlugin {
 
   /** Serves the socket. Where it cannot, it says so in the log and the store goes on without. */
   void serve() {
-    socket.serve(services.getConfiguration(), INSTANCE_KEY, "master");
+    socket.serve(services.getConfiguration()::get, INSTANCE_KEY, "master");
   }
 
   private boolean isStopping() {

@@ -1,6 +1,6 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.lease.Lease;
+import dev.sluice.local.lease.Lease;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 
 /**

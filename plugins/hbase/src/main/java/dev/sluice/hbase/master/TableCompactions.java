@@ -1,11 +1,11 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.SettingName;
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.Snapshot;
-import dev.sluice.hbase.protocol.TaskKind;
-import dev.sluice.hbase.protocol.TaskState;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskKind;
+import dev.sluice.local.protocol.TaskState;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;

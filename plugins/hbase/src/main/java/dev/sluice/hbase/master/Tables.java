@@ -1,7 +1,7 @@
 package dev.sluice.hbase.master;
 
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.protocol.Refusal;
 import java.io.IOException;
 import java.util.Optional;
 import org.apache.hadoop.hbase.TableName;

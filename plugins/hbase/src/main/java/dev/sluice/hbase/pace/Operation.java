@@ -1,6 +1,6 @@
 package dev.sluice.hbase.pace;
 
-import dev.sluice.hbase.lease.Scope;
+import dev.sluice.local.lease.Scope;
 
 /**
  * A compaction or flush that is running. One thread works on it and changes what is here; others

@@ -1,10 +1,10 @@
 package dev.sluice.hbase.pace;
 
-import dev.sluice.hbase.lease.Aspect;
-import dev.sluice.hbase.lease.Lease;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.SettingName;
+import dev.sluice.local.lease.Aspect;
+import dev.sluice.local.lease.Lease;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.SettingName;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

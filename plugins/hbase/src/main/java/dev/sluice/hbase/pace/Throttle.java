@@ -1,6 +1,6 @@
 package dev.sluice.hbase.pace;
 
-import dev.sluice.hbase.lease.LeaseStore;
+import dev.sluice.local.lease.LeaseStore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;

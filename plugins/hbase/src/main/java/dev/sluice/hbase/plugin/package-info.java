@@ -1,2 +1,2 @@
-/** What the plug-ins of region server and master have in common: their socket and their clock. */
+/** What the plug-ins of region server and master have in common. */
 package dev.sluice.hbase.plugin;

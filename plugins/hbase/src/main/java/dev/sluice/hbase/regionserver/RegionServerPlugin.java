@@ -1,11 +1,12 @@
 package dev.sluice.hbase.regionserver;
 
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.plugin.PluginSocket;
-import dev.sluice.hbase.plugin.PluginTicker;
-import dev.sluice.hbase.protocol.SnapshotReporter;
-import dev.sluice.hbase.protocol.TaskKind;
+import dev.sluice.hbase.plugin.HBaseSocket;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.plugin.PluginSocket;
+import dev.sluice.local.plugin.PluginTicker;
+import dev.sluice.local.protocol.SnapshotReporter;
+import dev.sluice.local.protocol.TaskKind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,7 @@ public final class RegionServerPlugin {
   private final List<TaskKind> kinds = new CopyOnWriteArrayList<>();
   private final List<SnapshotReporter> reporters = new CopyOnWriteArrayList<>();
   private final PluginParts parts = new PluginParts();
-  private final PluginSocket socket = new PluginSocket(leases, kinds, reporters, this::exists);
+  private final PluginSocket socket = HBaseSocket.of(leases, kinds, reporters, this::exists);
   private volatile boolean closed;
 
   private RegionServerPlugin(RegionServerServices services) {
@@ -82,7 +83,7 @@ public final class RegionServerPlugin {
 
   /** Serves the socket. Where it cannot, it says so in the log and the store goes on without. */
   void serve() {
-    socket.serve(services.getConfiguration(), INSTANCE_KEY, "regionserver");
+    socket.serve(services.getConfiguration()::get, INSTANCE_KEY, "regionserver");
   }
 
   private boolean exists(Scope scope) {

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.hbase.PluginCluster;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.hbase.lease.FakeClock;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
-import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.local.lease.FakeClock;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

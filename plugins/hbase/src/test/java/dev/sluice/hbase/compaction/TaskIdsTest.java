@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.hbase.lease.FakeClock;
+import dev.sluice.local.lease.FakeClock;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -3,12 +3,12 @@ package dev.sluice.hbase.flush;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.sluice.hbase.lease.FakeClock;
-import dev.sluice.hbase.lease.LeaseStore;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.lease.Setting;
-import dev.sluice.hbase.lease.SettingName;
-import dev.sluice.hbase.protocol.Refusal;
+import dev.sluice.local.lease.FakeClock;
+import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.hbase.lease.FakeClock;
-import dev.sluice.hbase.protocol.SnapshotMembers;
+import dev.sluice.local.lease.FakeClock;
+import dev.sluice.local.protocol.SnapshotMembers;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

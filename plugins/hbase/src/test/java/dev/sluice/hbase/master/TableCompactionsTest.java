@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.sluice.hbase.lease.FakeClock;
-import dev.sluice.hbase.lease.Scope;
-import dev.sluice.hbase.protocol.Refusal;
-import dev.sluice.hbase.protocol.SnapshotMembers;
+import dev.sluice.local.lease.FakeClock;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.SnapshotMembers;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.sluice.hbase.pace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.sluice.hbase.lease.Scope;
+import dev.sluice.local.lease.Scope;
 import org.junit.jupiter.api.Test;
 
 class OperationTest {

@@ -1,5 +1,0 @@
-/**
- * Leases: what an order sets, where, for whom and until when. Nothing here knows of sockets or of
- * HBase, and time is passed in.
- */
-package dev.sluice.hbase.lease;
