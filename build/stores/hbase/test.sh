@@ -4,13 +4,13 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 jar=$BUILD/modules/hbase-server-$VERSION.jar
-runner=$here/../../tap-runner/src/main/java
 hooks=dev.sluice.hbase.modules
 upstream=org.apache.hadoop.hbase
 plugin=dev.sluice.hbase
-plugins=
 # A cluster that does not come down would hold up all; the longest class takes two minutes.
 limit_seconds=900
+# shellcheck source=build/stores/test_classes.sh
+. "$here/../test_classes.sh"
 
 fast=(
     util.TestStealJobQueue
@@ -48,10 +48,6 @@ unpack_settings() {
     mv hbase-site.xml "$TEST_FOLDER/upstream-site.xml"
 }
 
-property() {
-    printf '<property><name>%s</name><value>%s</value></property>\n' "$1" "$2"
-}
-
 plugin_properties() {
     property hbase.regionserver.throughput.controller "$plugin.compaction.LeasedCompactionController"
     property hbase.regionserver.flush.throughput.controller "$plugin.flush.LeasedFlushController"
@@ -63,71 +59,13 @@ plugin_properties() {
 }
 
 # Every server that the class $1 starts has the plug-in, unless its tests name other classes.
-settings_of_mode() {
+write_settings() {
     : >"$TEST_FOLDER/properties"
-    case $MODE in
-    absent) ;;
-    loaded) plugin_properties "$1" >"$TEST_FOLDER/properties" ;;
-    *)
-        echo "test.sh: no mode $MODE" >&2
-        exit 2
-        ;;
-    esac
+    [ "$MODE" = absent ] || plugin_properties "$1" >"$TEST_FOLDER/properties"
     sed -e "/<configuration>/r $TEST_FOLDER/properties" "$TEST_FOLDER/upstream-site.xml" \
         >"$TEST_FOLDER/settings/hbase-site.xml"
 }
 
-# Without a server that has it, mode loaded would have tested no more than mode absent.
-require_plugin() {
-    [ "$MODE" = loaded ] || return 0
-    ! grep -qsF "orders are taken on $sockets/" "$TEST_FOLDER/output" || return 0
-    echo "not ok 0 - a server with the plug-in"
-    return 1
-}
-
-# The classes named, and what they use: those that need the hooks do not compile on a stock build.
-compile_tests() {
-    rm -rf "$TEST_FOLDER/classes"
-    mkdir -p "$TEST_FOLDER/classes"
-    local sources=() name
-    for name in "$@"; do
-        sources+=("$here/modules/tests/${name//.//}.java")
-    done
-    javac -encoding UTF-8 -proc:none -nowarn -classpath "$jar:$BUILD/dependencies/*" \
-        -sourcepath "$here/modules/tests:$runner" -d "$TEST_FOLDER/classes" \
-        "$runner/dev/sluice/tap/TapRunner.java" "${sources[@]}" >&2
-}
-
-run_class() {
-    rm -rf "$TEST_FOLDER/run"
-    mkdir -p "$TEST_FOLDER/run"
-    cd "$TEST_FOLDER/run"
-    settings_of_mode "$1"
-    # In the foreground: whoever ends this script's group ends the tests, too.
-    timeout --foreground --kill-after=10 "$limit_seconds" java "${java_options[@]}" -classpath \
-        "$TEST_FOLDER/settings:$TEST_FOLDER/classes:$jar:$BUILD/dependencies/*$plugins" \
-        dev.sluice.tap.TapRunner "$1" 2>&1 | tee -a "$TEST_FOLDER/output"
-}
-
-# Each class in a process of its own, as upstream does: they leave clusters and settings behind.
-run_classes() {
-    local name status=0
-    : >"$TEST_FOLDER/output"
-    for name in "$@"; do
-        run_class "$name" && continue
-        status=$?
-        # 1 is a test that failed, which has said so.
-        [ "$status" = 1 ] || echo "not ok 0 - $name, which ended with status $status"
-    done
-    rm -rf "$TEST_FOLDER/run"
-    require_plugin || status=1
-    return "$status"
-}
-
-# The name of a socket has at most 107 bytes, and the folder of the tests may be deep.
-sockets=$(mktemp -d)
-trap 'rm -rf "$sockets"' EXIT
-[ "$MODE" = absent ] || plugins=":$STAGED_PREFIX/plugins/*"
 unpack_settings
 case $SUITE in
 upstream)

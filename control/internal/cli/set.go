@@ -35,7 +35,10 @@ Settings, as far as the store has them (sluice get stores -o wide):
   concurrency=2                 run so many tasks at once
   priority=10                   go before other kinds; higher is sooner
   reserved_bytes=1GB            keep memory for the table or family that --scope names
-  tier=ssd                      send new data there
+  tier=slow                     send new data there; of log placement fast or slow
+  redirect_queue_requests=4     send smaller and smaller data to the slow tier from this queue on
+  redirect_size_bytes=256MB     send larger data there in any case
+  redirect_step_ratio=0.25      make it smaller by this part at a time
 
 The first five exclude each other: they are the pace of a task. Numbers without a suffix are in the
 unit that the name ends in.

@@ -76,8 +76,15 @@ const (
 	Priority SettingName = "priority"
 	// ReservedBytes is memory kept for a table or family.
 	ReservedBytes SettingName = "reserved_bytes"
-	// Tier is where new data goes. Its value is a name.
+	// Tier is where new data goes. Its value is a name: of log-placement "fast" or "slow".
 	Tier SettingName = "tier"
+	// RedirectQueueRequests is the length of the fast tier's queue from which the threshold of redirects
+	// shrinks.
+	RedirectQueueRequests SettingName = "redirect_queue_requests"
+	// RedirectSizeBytes is the size above which data goes to the slow tier while the fast one has no queue.
+	RedirectSizeBytes SettingName = "redirect_size_bytes"
+	// RedirectStepRatio is the part of that size which the threshold loses at a time, from 0 to 1.
+	RedirectStepRatio SettingName = "redirect_step_ratio"
 )
 
 // Aspect is what orders compete for: of one kind and scope, orders of the same aspect replace each
@@ -103,15 +110,18 @@ type settingForm struct {
 }
 
 var settingForms = map[SettingName]settingForm{
-	RateBytesPerSecond:  {AspectPace, numberValue, 1},
-	Hold:                {AspectPace, noValue, 0},
-	DurationSeconds:     {AspectPace, numberValue, 0},
-	Full:                {AspectPace, noValue, 0},
-	Stock:               {AspectPace, noValue, 0},
-	SyncGapSeconds:      {"sync-gap", numberValue, 0},
-	DeferUntilDebtBytes: {"deferral", numberValue, 1},
-	Concurrency:         {"concurrency", numberValue, 1},
-	Priority:            {"priority", numberValue, 0},
-	ReservedBytes:       {"reserved-bytes", numberValue, 0},
-	Tier:                {"tier", textValue, 0},
+	RateBytesPerSecond:    {AspectPace, numberValue, 1},
+	Hold:                  {AspectPace, noValue, 0},
+	DurationSeconds:       {AspectPace, numberValue, 0},
+	Full:                  {AspectPace, noValue, 0},
+	Stock:                 {AspectPace, noValue, 0},
+	SyncGapSeconds:        {"sync-gap", numberValue, 0},
+	DeferUntilDebtBytes:   {"deferral", numberValue, 1},
+	Concurrency:           {"concurrency", numberValue, 1},
+	Priority:              {"priority", numberValue, 0},
+	ReservedBytes:         {"reserved-bytes", numberValue, 0},
+	Tier:                  {"tier", textValue, 0},
+	RedirectQueueRequests: {"redirect-queue", numberValue, 0},
+	RedirectSizeBytes:     {"redirect-size", numberValue, 0},
+	RedirectStepRatio:     {"redirect-step", numberValue, 0},
 }

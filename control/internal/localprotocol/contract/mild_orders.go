@@ -36,6 +36,8 @@ func mildest() []store.Setting {
 		{Name: store.Concurrency, Number: 3},
 		{Name: store.ReservedBytes, Number: 1 << 20},
 		{Name: store.ReservedBytes, Number: 2 << 20},
+		{Name: store.RedirectSizeBytes, Number: 1e15},
+		{Name: store.RedirectSizeBytes, Number: 2e15},
 	}
 }
 

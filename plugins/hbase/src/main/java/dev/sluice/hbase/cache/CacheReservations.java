@@ -7,6 +7,7 @@ import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.FigureName;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
@@ -121,8 +122,7 @@ public final class CacheReservations implements PluginPart, TaskKind {
     snapshot.figure(
         "cache_reserved_bytes", reserved.values().stream().mapToLong(Long::longValue).sum());
     snapshot.figure("cache_reservable_bytes", cache.reservableBytes());
-    reserved.forEach(
-        (scope, bytes) -> snapshot.figure(FigureName.of(scope, "reserved_bytes"), bytes));
+    reserved.forEach((scope, bytes) -> snapshot.figure(figureName(scope, "reserved_bytes"), bytes));
     cache.reports().stream()
         .sorted(Comparator.comparingLong(each -> -each.hits() - each.misses()))
         .limit(MAX_SHOWN_FAMILIES)
@@ -130,9 +130,13 @@ public final class CacheReservations implements PluginPart, TaskKind {
   }
 
   private static void report(FamilyReport family, Snapshot.Builder snapshot) {
-    snapshot.figure(FigureName.of(family.scope(), "bytes"), family.bytes());
-    snapshot.figure(FigureName.of(family.scope(), "hits_total"), family.hits());
-    snapshot.figure(FigureName.of(family.scope(), "misses_total"), family.misses());
-    snapshot.figure(FigureName.of(family.scope(), "evictions_total"), family.evictions());
+    snapshot.figure(figureName(family.scope(), "bytes"), family.bytes());
+    snapshot.figure(figureName(family.scope(), "hits_total"), family.hits());
+    snapshot.figure(figureName(family.scope(), "misses_total"), family.misses());
+    snapshot.figure(figureName(family.scope(), "evictions_total"), family.evictions());
+  }
+
+  private static String figureName(CacheScope scope, String suffix) {
+    return FigureName.of("cache", scope.toString(), suffix);
   }
 }

@@ -86,7 +86,7 @@ class RequestsTest {
     Map<?, ?> answer = call("describe", "{'protocol_version':{'major':2,'minor':3,'new':1},'x':1}");
     assertEquals(-32007, errorCode(answer));
     String message = (String) ((Map<?, ?>) answer.get("error")).get("message");
-    assertTrue(message.contains("1.1") && message.contains("2.3"), message);
+    assertTrue(message.contains("1.2") && message.contains("2.3"), message);
   }
 
   @Test

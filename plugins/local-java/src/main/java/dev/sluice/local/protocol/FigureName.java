@@ -1,4 +1,4 @@
-package dev.sluice.hbase.cache;
+package dev.sluice.local.protocol;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -7,19 +7,26 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Names of figures about a scope. They may have lower case letters, digits and underscores alone,
- * so every other byte of the scope becomes an underscore and its two hexadecimal digits: the
- * figures of orders/hot begin with cache_orders_2fhot.
+ * Names of figures about a part of a store, such as a scope or a volume. They may have lower case
+ * letters, digits and underscores alone, so every other byte of the part's name becomes an
+ * underscore and its two hexadecimal digits: the figures of orders/hot begin with
+ * cache_orders_2fhot.
  */
-final class FigureName {
+public final class FigureName {
   // With the prefix and the longest suffix within the 128 characters of the protocol.
-  private static final int MAX_SCOPE_CHARACTERS = 100;
+  private static final int MAX_PART_CHARACTERS = 100;
   private static final int KEPT_CHARACTERS = 80;
 
   private FigureName() {}
 
-  static String of(CacheScope scope, String suffix) {
-    return "cache_" + shortened(encoded(scope.toString()), scope) + "_" + suffix;
+  /**
+   * A name that no other part has.
+   *
+   * @param prefix what sort of part it is
+   * @param suffix what the figure counts, and its unit
+   */
+  public static String of(String prefix, String part, String suffix) {
+    return prefix + "_" + shortened(encoded(part), part) + "_" + suffix;
   }
 
   private static String encoded(String text) {
@@ -35,11 +42,11 @@ final class FigureName {
   }
 
   /** Two underscores in a row are in no other name. */
-  private static String shortened(String encoded, CacheScope scope) {
-    if (encoded.length() <= MAX_SCOPE_CHARACTERS) {
+  private static String shortened(String encoded, String part) {
+    if (encoded.length() <= MAX_PART_CHARACTERS) {
       return encoded;
     }
-    return encoded.substring(0, KEPT_CHARACTERS) + "__" + digest(scope.toString());
+    return encoded.substring(0, KEPT_CHARACTERS) + "__" + digest(part);
   }
 
   private static String digest(String text) {

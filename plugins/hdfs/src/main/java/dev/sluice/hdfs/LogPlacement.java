@@ -1,0 +1,170 @@
+package dev.sluice.hdfs;
+
+import dev.sluice.local.lease.Aspect;
+import dev.sluice.local.lease.Scope;
+import dev.sluice.local.lease.Setting;
+import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.protocol.Snapshot;
+import dev.sluice.local.protocol.TaskKind;
+import dev.sluice.local.redirect.RedirectLimits;
+import dev.sluice.local.redirect.RedirectThreshold;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which tier a replica goes to that a client is about to write. Only what was asked for on the fast
+ * tier is redirected, and only to a volume of the slow one that has room and, unless an order names
+ * the tier, nothing to do. What cannot be known redirects nothing.
+ */
+final class LogPlacement implements TaskKind {
+  private static final Logger LOG = LoggerFactory.getLogger(LogPlacement.class);
+
+  private final PlacementSettings settings;
+  private final VolumeQueues queues;
+  private final Supplier<? extends Collection<? extends FsVolumeSpi>> volumes;
+  private final RedirectThreshold threshold = new RedirectThreshold();
+  private final LongAdder asked = new LongAdder();
+  private final Map<String, LongAdder> redirectedTo = new ConcurrentHashMap<>();
+
+  /**
+   * Makes it.
+   *
+   * @param volumes those of the DataNode now, none while it starts
+   */
+  LogPlacement(
+      PlacementSettings settings,
+      VolumeQueues queues,
+      Supplier<? extends Collection<? extends FsVolumeSpi>> volumes) {
+    this.settings = settings;
+    this.queues = queues;
+    this.volumes = volumes;
+  }
+
+  /**
+   * The volumes that a replica is redirected to, one of which is to be chosen; empty if it goes
+   * where it was asked for.
+   *
+   * @param blockBytes size that blocks of the file may have
+   */
+  <V extends FsVolumeSpi> List<V> targets(List<V> all, StorageType requested, long blockBytes) {
+    if (requested != Tier.FAST.storageType()) {
+      return List.of();
+    }
+    asked.increment();
+    Optional<Tier> ordered = settings.ordered();
+    if (ordered.isPresent()) {
+      return ordered.get() == Tier.SLOW ? withRoom(all, blockBytes) : List.of();
+    }
+    Optional<RedirectLimits> limits = settings.limits();
+    if (limits.isEmpty() || !settings.mayRedirect(blockBytes)) {
+      return List.of();
+    }
+    observe(all, limits.get());
+    if (!threshold.redirects(blockBytes, limits.get())) {
+      return List.of();
+    }
+    return withRoom(all, blockBytes).stream().filter(queues::isIdle).toList();
+  }
+
+  /** Takes note of a replica that was redirected. */
+  void redirected(FsVolumeSpi volume) {
+    redirectedTo.computeIfAbsent(volume.getStorageID(), id -> new LongAdder()).increment();
+  }
+
+  /** Looks at the queue of the fast tier. */
+  void tick() {
+    settings.limits().ifPresent(limits -> observe(volumes.get(), limits));
+  }
+
+  private void observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
+    // A queue that is not known counts as none.
+    long queue = queues.shortest(now, Tier.FAST.storageType()).orElse(0);
+    threshold.observe(queue, limits);
+  }
+
+  private static <V extends FsVolumeSpi> List<V> withRoom(List<V> all, long blockBytes) {
+    return all.stream().filter(LogPlacement::isSlow).filter(v -> hasRoom(v, blockBytes)).toList();
+  }
+
+  private static boolean isSlow(FsVolumeSpi volume) {
+    return volume.getStorageType() == Tier.SLOW.storageType();
+  }
+
+  private static boolean hasRoom(FsVolumeSpi volume, long blockBytes) {
+    try {
+      return volume.getAvailable() > blockBytes;
+    } catch (IOException e) {
+      LOG.debug("nothing is redirected to {}", volume, e);
+      return false;
+    }
+  }
+
+  @Override
+  public String kind() {
+    return PlacementSettings.KIND;
+  }
+
+  @Override
+  public List<SettingName> settings() {
+    return List.of(
+        SettingName.TIER,
+        SettingName.REDIRECT_QUEUE_REQUESTS,
+        SettingName.REDIRECT_SIZE_BYTES,
+        SettingName.REDIRECT_STEP_RATIO);
+  }
+
+  @Override
+  public void checkOrder(Scope scope, Setting setting) throws Refusal {
+    if (setting.name() == SettingName.REDIRECT_STEP_RATIO && setting.number() > 1) {
+      throw Refusal.invalid(
+          "redirect_step_ratio is " + setting.number() + ", more than 1",
+          "It is the part of redirect_size_bytes that the threshold loses at a time.");
+    }
+    if (setting.aspect() == Aspect.TIER) {
+      checkTier(setting.text());
+    }
+  }
+
+  private void checkTier(String text) throws Refusal {
+    if (Tier.find(text).isEmpty()) {
+      throw Refusal.invalid("there is no tier \"" + text + "\"", "Tiers are fast and slow.");
+    }
+    boolean isSlowTier = Tier.find(text).get() == Tier.SLOW;
+    if (isSlowTier && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
+      throw Refusal.refused(
+          "this DataNode has no volume of type " + Tier.SLOW.storageType(),
+          "Add one as [DISK]FOLDER to dfs.datanode.data.dir.");
+    }
+  }
+
+  @Override
+  public void report(Snapshot.Builder snapshot) {
+    snapshot.figure("redirect_asked_replicas_total", asked.sum());
+    snapshot.figure(
+        "redirect_redirected_replicas_total",
+        redirectedTo.values().stream().mapToLong(LongAdder::sum).sum());
+    settings
+        .limits()
+        .ifPresent(
+            limits -> snapshot.figure("redirect_threshold_bytes", threshold.sizeBytes(limits)));
+    for (FsVolumeSpi volume : volumes.get()) {
+      VolumeFigures.report(snapshot, volume, queues.read(volume), redirects(volume));
+    }
+  }
+
+  private long redirects(FsVolumeSpi volume) {
+    LongAdder count = redirectedTo.get(volume.getStorageID());
+    return count == null ? 0 : count.sum();
+  }
+}
