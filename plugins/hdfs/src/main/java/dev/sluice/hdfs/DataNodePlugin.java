@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * the DataNode lives, and decides for its {@link RedirectingVolumeChoosingPolicy}.
  */
 public final class DataNodePlugin implements ServicePlugin {
-  /** Name of the instance and its socket. */
-  public static final String INSTANCE_KEY = "sluice.instance";
+  /** Name of the instance and its socket; a region server reads this configuration too. */
+  public static final String INSTANCE_KEY = "sluice.datanode.instance";
 
   private static final Logger LOG = LoggerFactory.getLogger(DataNodePlugin.class);
   private static final String SCOPES = "The only scope is \"\", the DataNode.";

@@ -9,6 +9,7 @@ import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
 import dev.sluice.local.redirect.RedirectLimits;
 import dev.sluice.local.redirect.RedirectThreshold;
+import dev.sluice.local.redirect.Tier;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -29,6 +30,10 @@ import org.slf4j.LoggerFactory;
  */
 final class LogPlacement implements TaskKind {
   private static final Logger LOG = LoggerFactory.getLogger(LogPlacement.class);
+
+  // What volumes of a tier are declared as in the DataNode's configuration.
+  private static final StorageType FAST_TYPE = StorageType.SSD;
+  private static final StorageType SLOW_TYPE = StorageType.DISK;
 
   private final PlacementSettings settings;
   private final VolumeQueues queues;
@@ -58,7 +63,7 @@ final class LogPlacement implements TaskKind {
    * @param blockBytes size that blocks of the file may have
    */
   <V extends FsVolumeSpi> List<V> targets(List<V> all, StorageType requested, long blockBytes) {
-    if (requested != Tier.FAST.storageType()) {
+    if (requested != FAST_TYPE) {
       return List.of();
     }
     asked.increment();
@@ -89,7 +94,7 @@ final class LogPlacement implements TaskKind {
 
   private void observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
     // A queue that is not known counts as none.
-    long queue = queues.shortest(now, Tier.FAST.storageType()).orElse(0);
+    long queue = queues.shortest(now, FAST_TYPE).orElse(0);
     threshold.observe(queue, limits);
   }
 
@@ -98,7 +103,7 @@ final class LogPlacement implements TaskKind {
   }
 
   private static boolean isSlow(FsVolumeSpi volume) {
-    return volume.getStorageType() == Tier.SLOW.storageType();
+    return volume.getStorageType() == SLOW_TYPE;
   }
 
   private static boolean hasRoom(FsVolumeSpi volume, long blockBytes) {
@@ -137,13 +142,9 @@ final class LogPlacement implements TaskKind {
   }
 
   private void checkTier(String text) throws Refusal {
-    if (Tier.find(text).isEmpty()) {
-      throw Refusal.invalid("there is no tier \"" + text + "\"", "Tiers are fast and slow.");
-    }
-    boolean isSlowTier = Tier.find(text).get() == Tier.SLOW;
-    if (isSlowTier && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
+    if (Tier.parse(text) == Tier.SLOW && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
       throw Refusal.refused(
-          "this DataNode has no volume of type " + Tier.SLOW.storageType(),
+          "this DataNode has no volume of type " + SLOW_TYPE,
           "Add one as [DISK]FOLDER to dfs.datanode.data.dir.");
     }
   }

@@ -4,6 +4,7 @@ import dev.sluice.local.lease.Aspect;
 import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.redirect.RedirectLimits;
+import dev.sluice.local.redirect.Tier;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;

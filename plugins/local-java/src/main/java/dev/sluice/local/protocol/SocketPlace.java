@@ -57,13 +57,13 @@ final class SocketPlace {
     BasicFileAttributes attributes = attributes(path);
     if (attributes.isRegularFile() || attributes.isDirectory() || attributes.isSymbolicLink()) {
       throw new IOException(
-          path + " is not a socket: remove it, or choose another name with sluice.instance");
+          path + " is not a socket: remove it, or give the instance another name");
     }
     try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
       throw new IOException(
           path
               + (channel.isConnected() ? " is served by another process" : " is in use")
-              + ": stop it, or choose another name with sluice.instance");
+              + ": stop it, or give the instance another name");
     } catch (ConnectException refused) {
       // Its process is gone; the new socket takes its name.
       Files.deleteIfExists(path);
