@@ -28,7 +28,7 @@ final class LogFolder implements LogMover.Logs {
 
   /** Whether the file system has storage policies. */
   static boolean isPossible(HRegionServer server) {
-    return "hdfs".equals(server.getWALFileSystem().getScheme());
+    return "hdfs".equals(server.getWALFileSystem().getUri().getScheme());
   }
 
   /** Sets the policy, and has every log rolled: the file that is open stays where it is. */
