@@ -143,7 +143,7 @@ func TestProblems(t *testing.T) {
 		{"password", least + "prometheus: {url: \"https://ann:secret@prometheus:9090\", " + anyTLS + "}\n", []string{
 			"line 7: prometheus.url: the URL holds a password"}},
 		{"type of policy", least + "policies:\n- {name: p, type: slow, targets: {store: postgres, kind: checkpoint}}\n", []string{
-			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, script, slo"}},
+			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, redirect, script, slo"}},
 		{"parameters", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: checkpoint}, parameters: {target: 1}}\n",
 			[]string{"line 8: policies[0].parameters: "}},
 		{"kind of task", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: vacuum}}\n", []string{

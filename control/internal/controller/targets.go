@@ -169,7 +169,7 @@ func descriptionOf(descriptions []store.Description, ref policy.Ref) store.Descr
 	return store.Description{}
 }
 
-// leaseOn is the policy's own lease on the pace of a target: the one that was written last, if that was
+// leaseOn is the policy's own lease on the pace of a target, or on its tier: the one that was written last, if that was
 // after the snapshot was taken, else the one in the snapshot.
 func (p *activePolicy) leaseOn(target policy.Target, now time.Time) *store.Lease {
 	known := p.targets[target.Ref]
@@ -178,7 +178,7 @@ func (p *activePolicy) leaseOn(target policy.Target, now time.Time) *store.Lease
 	}
 	for _, lease := range target.Snapshot.Leases {
 		if lease.Owner == p.owner && lease.Kind == target.Kind && lease.Scope == target.Scope &&
-			lease.Setting.Aspect() == store.AspectPace {
+			lease.Setting.Aspect() == target.Kind.MainAspect() {
 			return remaining(lease, target.Age)
 		}
 	}

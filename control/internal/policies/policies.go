@@ -8,6 +8,7 @@ import (
 	"sluice.dev/control/internal/policies/fixed"
 	"sluice.dev/control/internal/policies/opportunistic"
 	"sluice.dev/control/internal/policies/parameters"
+	"sluice.dev/control/internal/policies/redirect"
 	"sluice.dev/control/internal/policies/script"
 	"sluice.dev/control/internal/policies/slo"
 	"sluice.dev/control/internal/policy"
@@ -24,6 +25,7 @@ func kinds() []kind {
 	return []kind{
 		{"fixed", fixed.New, fixed.Parameters},
 		{"opportunistic", opportunistic.New, opportunistic.Parameters},
+		{"redirect", redirect.New, redirect.Parameters},
 		{"script", script.New, script.Parameters},
 		{"slo", slo.New, slo.Parameters},
 	}

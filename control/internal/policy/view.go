@@ -48,7 +48,7 @@ type Target struct {
 	NodeSignals NodeSignals
 	// NodeSignalsAge is that of NodeSignals; a target that is fresh has signals that may be acted on.
 	NodeSignalsAge time.Duration
-	// Lease is the policy's own lease on this target's pace, nil if there is none.
+	// Lease is the policy's own lease on this target's pace, of log-placement on its tier; nil if there is none.
 	Lease *store.Lease
 }
 

@@ -94,6 +94,17 @@ type Aspect string
 // AspectPace is shared by everything that says how fast a running task goes on.
 const AspectPace Aspect = "pace"
 
+// AspectTier is where data goes.
+const AspectTier Aspect = "tier"
+
+// MainAspect is the aspect that policies of a kind of task decide about.
+func (k Kind) MainAspect() Aspect {
+	if k == LogPlacement {
+		return AspectTier
+	}
+	return AspectPace
+}
+
 // valueForm is the form of a setting's value.
 type valueForm int
 
@@ -120,7 +131,7 @@ var settingForms = map[SettingName]settingForm{
 	Concurrency:           {"concurrency", numberValue, 1},
 	Priority:              {"priority", numberValue, 0},
 	ReservedBytes:         {"reserved-bytes", numberValue, 0},
-	Tier:                  {"tier", textValue, 0},
+	Tier:                  {AspectTier, textValue, 0},
 	RedirectQueueRequests: {"redirect-queue", numberValue, 0},
 	RedirectSizeBytes:     {"redirect-size", numberValue, 0},
 	RedirectStepRatio:     {"redirect-step", numberValue, 0},
