@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseTestingUtility;
@@ -83,6 +84,11 @@ public final class PluginCluster implements AutoCloseable {
 
   /** Starts it; the first region server is the one that serves the socket. */
   public PluginCluster(int regionServers) throws Exception {
+    this(regionServers, Map.of());
+  }
+
+  /** Starts it with settings of a test's own. */
+  public PluginCluster(int regionServers, Map<String, String> settings) throws Exception {
     socketDirectory = Files.createTempDirectory("sluice");
     Configuration conf = utility.getConfiguration();
     conf.setBoolean("hbase.table.sanity.checks", false);
@@ -111,6 +117,7 @@ public final class PluginCluster implements AutoCloseable {
     // Else the policy takes all files that are smaller than a flush.
     conf.setLong("hbase.hstore.compaction.min.size", 1);
     conf.setInt("hbase.regionserver.thread.compaction.small", COMPACTION_THREADS - 1);
+    settings.forEach(conf::set);
     utility.startMiniCluster(regionServers);
   }
 

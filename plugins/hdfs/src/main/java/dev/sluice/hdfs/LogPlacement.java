@@ -8,6 +8,7 @@ import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
 import dev.sluice.local.redirect.RedirectLimits;
+import dev.sluice.local.redirect.RedirectSettings;
 import dev.sluice.local.redirect.RedirectThreshold;
 import dev.sluice.local.redirect.Tier;
 import java.io.IOException;
@@ -67,11 +68,11 @@ final class LogPlacement implements TaskKind {
       return List.of();
     }
     asked.increment();
-    Optional<Tier> ordered = settings.ordered();
+    Optional<Tier> ordered = settings.redirects().ordered();
     if (ordered.isPresent()) {
       return ordered.get() == Tier.SLOW ? withRoom(all, blockBytes) : List.of();
     }
-    Optional<RedirectLimits> limits = settings.limits();
+    Optional<RedirectLimits> limits = settings.redirects().limits();
     if (limits.isEmpty() || !settings.mayRedirect(blockBytes)) {
       return List.of();
     }
@@ -89,7 +90,7 @@ final class LogPlacement implements TaskKind {
 
   /** Looks at the queue of the fast tier. */
   void tick() {
-    settings.limits().ifPresent(limits -> observe(volumes.get(), limits));
+    settings.redirects().limits().ifPresent(limits -> observe(volumes.get(), limits));
   }
 
   private void observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
@@ -117,32 +118,19 @@ final class LogPlacement implements TaskKind {
 
   @Override
   public String kind() {
-    return PlacementSettings.KIND;
+    return RedirectSettings.KIND;
   }
 
   @Override
   public List<SettingName> settings() {
-    return List.of(
-        SettingName.TIER,
-        SettingName.REDIRECT_QUEUE_REQUESTS,
-        SettingName.REDIRECT_SIZE_BYTES,
-        SettingName.REDIRECT_STEP_RATIO);
+    return RedirectSettings.NAMES;
   }
 
   @Override
   public void checkOrder(Scope scope, Setting setting) throws Refusal {
-    if (setting.name() == SettingName.REDIRECT_STEP_RATIO && setting.number() > 1) {
-      throw Refusal.invalid(
-          "redirect_step_ratio is " + setting.number() + ", more than 1",
-          "It is the part of redirect_size_bytes that the threshold loses at a time.");
-    }
-    if (setting.aspect() == Aspect.TIER) {
-      checkTier(setting.text());
-    }
-  }
-
-  private void checkTier(String text) throws Refusal {
-    if (Tier.parse(text) == Tier.SLOW && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
+    RedirectSettings.check(setting);
+    boolean isSlowTier = setting.aspect() == Aspect.TIER && Tier.parse(setting.text()) == Tier.SLOW;
+    if (isSlowTier && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
       throw Refusal.refused(
           "this DataNode has no volume of type " + SLOW_TYPE,
           "Add one as [DISK]FOLDER to dfs.datanode.data.dir.");
@@ -156,6 +144,7 @@ final class LogPlacement implements TaskKind {
         "redirect_redirected_replicas_total",
         redirectedTo.values().stream().mapToLong(LongAdder::sum).sum());
     settings
+        .redirects()
         .limits()
         .ifPresent(
             limits -> snapshot.figure("redirect_threshold_bytes", threshold.sizeBytes(limits)));

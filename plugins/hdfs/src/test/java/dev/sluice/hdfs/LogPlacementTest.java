@@ -11,6 +11,7 @@ import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
 import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.redirect.RedirectSettings;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -45,7 +46,7 @@ class LogPlacementTest {
   }
 
   private LogPlacement redirecting() {
-    conf.set(PlacementSettings.QUEUE_KEY, "4");
+    conf.set(PlacementSettings.PREFIX + "queue.requests", "4");
     return placement();
   }
 
@@ -54,7 +55,7 @@ class LogPlacementTest {
   }
 
   private void order(Setting setting) throws LeaseConflictException {
-    leases.set(PlacementSettings.KIND, Scope.SERVER, setting, "test", 10, false);
+    leases.set(RedirectSettings.KIND, Scope.SERVER, setting, "test", 10, false);
   }
 
   private void orderTier(String tier) throws LeaseConflictException {
@@ -188,8 +189,12 @@ class LogPlacementTest {
 
   @Test
   void wrongSettingsAreNamed() {
-    conf.set(PlacementSettings.STEP_KEY, "2");
-    Exception e = assertThrows(IllegalArgumentException.class, this::placement);
-    assertEquals(PlacementSettings.STEP_KEY + " is 2.0, not from 0 to 1.0", e.getMessage());
+    for (String wrong : List.of("2", "-1", "NaN", "much")) {
+      conf.set(PlacementSettings.PREFIX + "step.ratio", wrong);
+      Exception e = assertThrows(IllegalArgumentException.class, this::placement);
+      assertEquals(
+          "sluice.redirect.step.ratio is \"" + wrong + "\": give a number from 0 to 1.0",
+          e.getMessage());
+    }
   }
 }

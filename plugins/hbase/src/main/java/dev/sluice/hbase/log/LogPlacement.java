@@ -2,14 +2,13 @@ package dev.sluice.hbase.log;
 
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
-import dev.sluice.local.lease.Aspect;
-import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
+import dev.sluice.local.redirect.RedirectSettings;
 import dev.sluice.local.redirect.Tier;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -18,23 +17,31 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
 import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
 
 /**
- * Moves the logs of a region server between tiers by the storage policy of their folder. Only where
- * HDFS has them; where a tier has no volumes, HDFS takes another by the rules of the policy.
+ * Places the logs of a region server on tiers. Its one log is moved by the storage policy of its
+ * folder; where there is a log on each tier ({@link TieredWALProvider}), each edit goes to one of
+ * them. Where a tier has no volumes, HDFS takes another by the rules of the policy.
  */
 public final class LogPlacement implements PluginPart, TaskKind {
-  private static final String KIND = "log-placement";
+  private static final String PREFIX = "sluice.wal.redirect.";
+  // Above nearly all edits.
+  private static final double DEFAULT_SIZE_BYTES = 1 << 20;
 
   private final ExecutorService executor = Executors.newSingleThreadExecutor(LogPlacement::thread);
   // Logs that are listened to already.
   private final Set<WAL> known = Collections.newSetFromMap(new IdentityHashMap<>());
   private HRegionServer server;
-  private LeaseStore leases;
+  private RedirectSettings settings;
   private TierBytes bytes;
+  // Of the two there is one, or none where HDFS does not hold the logs.
   private LogMover mover;
+  private TierChooser chooser;
 
   private static Thread thread(Runnable task) {
     Thread thread = new Thread(task, "sluice-log-mover");
@@ -45,24 +52,33 @@ public final class LogPlacement implements PluginPart, TaskKind {
   @Override
   public void attach(RegionServerPlugin owner) {
     server = (HRegionServer) owner.services();
-    leases = owner.leases();
-    if (!LogFolder.isPossible(server)) {
+    Configuration conf = server.getConfiguration();
+    settings = new RedirectSettings(owner.leases(), conf::get, PREFIX, DEFAULT_SIZE_BYTES);
+    bytes = new TierBytes(this::ordered);
+    if (TieredWALProvider.class.getName().equals(conf.getTrimmed(WALFactory.WAL_PROVIDER))) {
+      chooser = new TierChooser(settings::ordered, settings::limits);
+    } else if (LogFolder.isPossible(server)) {
+      mover = new LogMover(this::ordered, new LogFolder(server), executor, System::nanoTime);
+      owner.leases().addListener(mover::look);
+    } else {
       return;
     }
-    bytes = new TierBytes(this::ordered);
-    mover = new LogMover(this::ordered, new LogFolder(server), executor, System::nanoTime);
-    leases.addListener(mover::look);
     owner.register(this);
+  }
+
+  /** Chooses a tier for each edit, where there is a log on each of them. */
+  TierChooser chooser() {
+    return chooser;
+  }
+
+  /** Counts what is logged on a tier. */
+  WALActionsListener counter(Tier tier) {
+    return bytes.listenerOf(tier);
   }
 
   private Optional<Tier> ordered() {
     // Before, it has neither logs nor the name that their folder has.
-    if (!server.isOnline()) {
-      return Optional.empty();
-    }
-    return leases
-        .find(KIND, Aspect.TIER, Scope.SERVER)
-        .flatMap(lease -> Tier.find(lease.setting().text()));
+    return server.isOnline() ? settings.ordered() : Optional.empty();
   }
 
   @Override
@@ -98,12 +114,12 @@ public final class LogPlacement implements PluginPart, TaskKind {
 
   @Override
   public String kind() {
-    return KIND;
+    return RedirectSettings.KIND;
   }
 
   @Override
   public List<SettingName> settings() {
-    return List.of(SettingName.TIER);
+    return chooser == null ? List.of(SettingName.TIER) : RedirectSettings.NAMES;
   }
 
   @Override
@@ -112,7 +128,7 @@ public final class LogPlacement implements PluginPart, TaskKind {
       throw Refusal.invalid(
           "the logs are those of the whole region server", "Leave the scope out, or give \"\".");
     }
-    Tier.parse(setting.text());
+    RedirectSettings.check(setting);
   }
 
   @Override
@@ -120,8 +136,22 @@ public final class LogPlacement implements PluginPart, TaskKind {
     for (Tier tier : Tier.values()) {
       snapshot.figure("wal_" + tier.text() + "_bytes_total", bytes.of(tier));
     }
+    if (chooser != null) {
+      reportChoices(snapshot);
+      return;
+    }
     snapshot.figure("wal_unordered_bytes_total", bytes.ofOthers());
     snapshot.figure("wal_moves_total", mover.moves());
     snapshot.figure("wal_move_failures_total", mover.failures());
+  }
+
+  private void reportChoices(Snapshot.Builder snapshot) {
+    for (Tier tier : Tier.values()) {
+      snapshot.figure("wal_" + tier.text() + "_edits_total", chooser.edits(tier));
+      snapshot.figure("wal_" + tier.text() + "_queue_requests", chooser.waiting(tier));
+    }
+    chooser
+        .thresholdBytes()
+        .ifPresent(threshold -> snapshot.figure("redirect_threshold_bytes", threshold));
   }
 }

@@ -33,7 +33,19 @@ final class TierBytes {
     return others.sum();
   }
 
-  /** A listener of one log. */
+  /** A listener of a log that is always on one tier. */
+  WALActionsListener listenerOf(Tier tier) {
+    LongAdder own = bytes.get(tier);
+    return new WALActionsListener() {
+      @Override
+      public void postAppend(
+          long entryLength, long elapsedTimeMillis, WALKey logKey, WALEdit logEdit) {
+        own.add(entryLength);
+      }
+    };
+  }
+
+  /** A listener of a log that is moved. */
   WALActionsListener listener() {
     return new WALActionsListener() {
       private volatile LongAdder now = others;

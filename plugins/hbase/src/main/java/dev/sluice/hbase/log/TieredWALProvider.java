@@ -1,0 +1,128 @@
+package dev.sluice.hbase.log;
+
+import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.local.redirect.Tier;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hbase.Abortable;
+import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
+import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
+import org.apache.hadoop.hbase.wal.FSHLogProvider;
+import org.apache.hadoop.hbase.wal.WAL;
+import org.apache.hadoop.hbase.wal.WALFactory;
+import org.apache.hadoop.hbase.wal.WALProvider;
+
+/**
+ * A log on each of two tiers at once, which a region server has by {@code hbase.wal.provider}.
+ * Their files are ordinary ones, of two groups as upstream's provider multiwal has them: splitting
+ * and replication need nothing new. Regions of hbase:meta and processes that are no region server
+ * have one log, where its folder says.
+ */
+public final class TieredWALProvider implements WALProvider {
+  private final List<FSHLogProvider> providers = new ArrayList<>();
+  private Optional<LogPlacement> placement = Optional.empty();
+  private TieredWAL log;
+
+  @Override
+  public void init(WALFactory factory, Configuration conf, String providerId, Abortable abortable)
+      throws IOException {
+    boolean isOfMeta = AbstractFSWALProvider.META_WAL_PROVIDER_ID.equals(providerId);
+    if (isOfMeta || !(abortable instanceof HRegionServer server) || isMaster(server)) {
+      add(factory, conf, providerId, abortable);
+      return;
+    }
+    placement = Optional.of(RegionServerPlugin.of(server).part(LogPlacement.class));
+    for (Tier tier : Tier.values()) {
+      Configuration own = new Configuration(conf);
+      own.setClass(FSHLogProvider.WRITER_IMPL, TierLogWriter.class, FSHLogProvider.Writer.class);
+      own.set(TierLogWriter.POLICY_KEY, LogFolder.policy(conf, Optional.of(tier)).orElseThrow());
+      add(factory, own, tier.text(), abortable);
+      providers.get(tier.ordinal()).addWALActionsListener(placement.get().counter(tier));
+    }
+  }
+
+  /** A master of this version is a region server too, but has no plug-in of one. */
+  private static boolean isMaster(HRegionServer server) {
+    return server instanceof org.apache.hadoop.hbase.master.MasterServices;
+  }
+
+  private void add(WALFactory factory, Configuration conf, String providerId, Abortable abortable)
+      throws IOException {
+    FSHLogProvider provider = new FSHLogProvider();
+    provider.init(factory, conf, providerId, abortable);
+    providers.add(provider);
+  }
+
+  @Override
+  public synchronized WAL getWAL(RegionInfo region) throws IOException {
+    if (placement.isEmpty()) {
+      return providers.get(0).getWAL(region);
+    }
+    if (log == null) {
+      WAL fast = providers.get(Tier.FAST.ordinal()).getWAL(region);
+      WAL slow = providers.get(Tier.SLOW.ordinal()).getWAL(region);
+      log = new TieredWAL(fast, slow, placement.get().chooser());
+    }
+    return log;
+  }
+
+  /** The logs with files, of which there are two for each that regions have. */
+  @Override
+  public List<WAL> getWALs() {
+    return providers.stream().flatMap(provider -> provider.getWALs().stream()).toList();
+  }
+
+  @Override
+  public void shutdown() throws IOException {
+    each(WALProvider::shutdown);
+  }
+
+  @Override
+  public void close() throws IOException {
+    each(WALProvider::close);
+  }
+
+  @FunctionalInterface
+  private interface Call {
+    void on(WALProvider provider) throws IOException;
+  }
+
+  /** Also the second where the first fails, whose exception is the one that is thrown. */
+  private void each(Call call) throws IOException {
+    IOException first = null;
+    for (WALProvider provider : providers) {
+      try {
+        call.on(provider);
+      } catch (IOException e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
+      }
+    }
+    if (first != null) {
+      throw first;
+    }
+  }
+
+  @Override
+  public long getNumLogFiles() {
+    return providers.stream().mapToLong(WALProvider::getNumLogFiles).sum();
+  }
+
+  @Override
+  public long getLogFileSize() {
+    return providers.stream().mapToLong(WALProvider::getLogFileSize).sum();
+  }
+
+  @Override
+  public void addWALActionsListener(WALActionsListener listener) {
+    providers.forEach(provider -> provider.addWALActionsListener(listener));
+  }
+}
