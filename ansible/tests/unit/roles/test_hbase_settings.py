@@ -170,6 +170,10 @@ def test_the_plug_in_is_loaded_by_the_patched_build(written):
     site = files["hbase-site.xml"]
     assert site["hbase.regionserver.throughput.controller"].startswith("dev.sluice.hbase.")
     assert site["hbase.coprocessor.regionserver.classes"].startswith("dev.sluice.hbase.")
+    site = files["hdfs-site.xml"]
+    assert site["dfs.datanode.plugins"].startswith("dev.sluice.hdfs.")
+    chooser = site["dfs.datanode.fsdataset.volume.choosing.policy"]
+    assert chooser.startswith("dev.sluice.hdfs.")
 
 
 def test_masters_alone_load_their_part_of_it(written):
@@ -182,7 +186,8 @@ def test_masters_alone_load_their_part_of_it(written):
 
 
 def test_the_stock_build_knows_nothing_of_it(written):
-    [files] = written(ONE, hbase_variant="stock").values()
+    [files] = written(ONE, hbase_variant="stock", hdfs_variant="stock").values()
+    assert "dev.sluice" not in " ".join(files["hdfs-site.xml"].values())
     assert "sluice" not in " ".join(
         value for name, value in files["hbase-site.xml"].items() if name != "hbase.tmp.dir"
     )
