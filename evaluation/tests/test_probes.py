@@ -111,6 +111,15 @@ def test_sample_stops_after_its_rounds(tmp_path):
     assert {line.split(",")[1] for line in lines[1:]} >= {"cpu", "memory"}
 
 
+def test_a_timer_shows_how_late_it_was_since_it_was_asked_last():
+    times = iter([0.0, 0.01, 0.01, 0.09, 0.09, 0.1])
+    timer = sampler.TimerProbe(lambda: next(times), lambda seconds: None)
+    for _ in range(3):
+        timer.step()
+    assert list(timer.samples()) == [("timer", "latest_seconds", pytest.approx(0.07))]
+    assert list(timer.samples()) == [("timer", "latest_seconds", 0.0)]
+
+
 def test_sample_ends_on_sigterm_and_never_overwrites(tmp_path):
     output = tmp_path / "samples.csv"
     command = [sys.executable, "-I", "-S", str(PROBES / "sampler.py"), "--interval", "0.05"]
@@ -118,6 +127,7 @@ def test_sample_ends_on_sigterm_and_never_overwrites(tmp_path):
     wait_until(lambda: output.exists() and output.read_text().count("user_seconds") >= 2)
     process.send_signal(signal.SIGTERM)
     assert process.wait(DEADLINE_SECONDS) == 0
+    assert ",timer,latest_seconds," in output.read_text()
     again = bare("sampler", "--output", str(output))
     assert again.returncode == 2 and "exists" in again.stderr
     wrong = bare("sampler", "--interval", "0", "--output", str(tmp_path / "x.csv"))
