@@ -72,7 +72,7 @@ format: bootstrap ## Rewrite all code in its formatter's style
 	gofmt -w control
 	buf format -w proto
 	set -e; for format in build/stores/*/format; do "$$format"; done
-	set -e; for project in ycsb-bindings/pom.xml build/tap-runner/pom.xml build/stores/*/{distribution,modules}/pom.xml plugins/pom.xml plugins/*/pom.xml tests/*/faults/*/pom.xml; do \
+	set -e; for project in ycsb-bindings/pom.xml build/tap-runner/pom.xml build/stores/*/{distribution,modules}/pom.xml plugins/pom.xml tests/*/faults/*/pom.xml; do \
 	  [ ! -e "$$project" ] || mvn --batch-mode --quiet --file "$$project" spotless:apply; done
 
 requirements: bootstrap ## Recompile build/requirements.txt after a change of build/requirements.in

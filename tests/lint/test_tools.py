@@ -98,7 +98,6 @@ JAVA_PROJECTS = [
     "ycsb-bindings/pom.xml",
     *(f"build/stores/*/{folder}/pom.xml" for folder in ("distribution", "modules")),
     "plugins/pom.xml",
-    "plugins/*/pom.xml",
     "build/tap-runner/pom.xml",
     "tests/*/faults/*/pom.xml",
 ]

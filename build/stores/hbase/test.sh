@@ -23,6 +23,8 @@ slow=(
     regionserver.TestCompaction
     regionserver.TestCompactSplitThread
     regionserver.throttle.TestCompactionWithThroughputController
+    wal.TestWALFactory
+    wal.TestWALSplit
 )
 
 # HBase on Java 17; upstream's own build gives its tests such a list. TestCacheConfig asks for the
