@@ -52,7 +52,8 @@ func newRoot(environment Environment) *cobra.Command {
 	addTo(root, groupOrder, newSet(environment), newClear(environment), newStart(environment),
 		newAbort(environment), newPolicy(environment))
 	addTo(root, groupRun, newAgent(environment), newController(environment))
-	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCompletion(environment),
+	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCalibrate(environment),
+		newCompletion(environment),
 		newVersion(environment), newDocs(environment))
 	root.PersistentPreRun = func(command *cobra.Command, _ []string) {
 		if _, isService := command.Annotations[serviceAnnotation]; !isService {
