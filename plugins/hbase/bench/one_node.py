@@ -94,8 +94,9 @@ class OneNode:
         return f"{LOOPBACK}:{self.ports['zookeeper']}"
 
     def socket(self, daemon: str = "regionserver") -> Path:
-        """The socket of a region server's plug-in."""
-        return self.folder / f"run/hbase/{daemon}.sock"
+        """The socket of a region server's or a DataNode's plug-in."""
+        store = "hdfs" if daemon.startswith("datanode") else "hbase"
+        return self.folder / f"run/{store}/{daemon}.sock"
 
     def datanodes(self) -> dict[str, str]:
         """Names of the DataNodes by the addresses that HDFS knows them by."""

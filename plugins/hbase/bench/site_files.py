@@ -46,6 +46,8 @@ class Layout:
     plugin: bool = True
     region_servers: int = 1
     datanodes: int = 1
+    # Whether each DataNode has a second volume, which is declared an SSD.
+    tiers: bool = False
     version: str = ""
     site: Mapping[str, str] = field(default_factory=dict)
     hdfs_site: Mapping[str, str] = field(default_factory=dict)
@@ -133,7 +135,23 @@ def hdfs_site(
         "dfs.datanode.http.address": f"{LOOPBACK}:{ports[f'{datanode}-web']}",
         "dfs.datanode.ipc.address": f"{LOOPBACK}:{ports[f'{datanode}-ipc']}",
         "dfs.replication": min(layout.datanodes, MAXIMUM_REPLICATION),
+        **(_tiers_site(layout, folder, datanode) if layout.tiers else {}),
         **layout.hdfs_site,
+    }
+
+
+def _tiers_site(layout: Layout, folder: Path, datanode: str) -> dict[str, object]:
+    volumes = f"[SSD]file://{folder}/data/{datanode}-ssd,[DISK]file://{folder}/data/{datanode}"
+    if not layout.plugin:
+        return {"dfs.datanode.data.dir": volumes}
+    return {
+        "dfs.datanode.data.dir": volumes,
+        "dfs.datanode.plugins": "dev.sluice.hdfs.DataNodePlugin",
+        "dfs.datanode.fsdataset.volume.choosing.policy": (
+            "dev.sluice.hdfs.RedirectingVolumeChoosingPolicy"
+        ),
+        "sluice.datanode.instance": datanode,
+        "sluice.socket.directory": folder / "run",
     }
 
 

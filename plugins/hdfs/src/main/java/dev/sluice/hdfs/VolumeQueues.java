@@ -36,7 +36,7 @@ final class VolumeQueues {
     if (volume.getStorageType() == StorageType.PROVIDED) {
       return Optional.empty();
     }
-    return BlockDevice.below(Path.of(volume.getBaseURI().getPath()), BlockDevice.SYSFS);
+    return BlockDevice.below(Path.of(volume.getBaseURI().getPath()), BlockDevice.DISKSTATS);
   }
 
   /** What the device of a volume has to do; empty where that cannot be known. */

@@ -3,19 +3,22 @@ package dev.sluice.local.redirect;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
  * The block device below a file, as the kernel counts its requests. Source: {@code
- * Documentation/block/stat.rst} of Linux.
+ * Documentation/admin-guide/iostats.rst} of Linux. It is read from procfs, of which containers see
+ * more than of sysfs.
  */
 public final class BlockDevice {
-  /** Where the kernel shows devices by their numbers. */
-  public static final Path SYSFS = Path.of("/sys/dev/block");
+  /** Where the kernel shows all devices. */
+  public static final Path DISKSTATS = Path.of("/proc/diskstats");
 
-  private static final int FIELDS = 9;
-  private static final int SECTORS_WRITTEN = 6;
-  private static final int IN_FLIGHT = 8;
+  // Fields of a line, from its major and minor number and its name on.
+  private static final int FIELDS = 12;
+  private static final int SECTORS_WRITTEN = 9;
+  private static final int IN_FLIGHT = 11;
   private static final int SECTOR_BYTES = 512;
 
   /**
@@ -26,47 +29,56 @@ public final class BlockDevice {
    */
   public record Reading(long queueRequests, long writtenBytes) {}
 
-  private final Path stat;
+  private final long major;
+  private final long minor;
+  private final Path diskstats;
 
-  private BlockDevice(Path stat) {
-    this.stat = stat;
+  private BlockDevice(long major, long minor, Path diskstats) {
+    this.major = major;
+    this.minor = minor;
+    this.diskstats = diskstats;
   }
 
   /**
    * The device that the file system of a file is on, if it is on one: that of a file system in
-   * memory, on the network or of several devices has no numbers in sysfs.
+   * memory, on the network or of several devices is not shown.
    */
-  public static Optional<BlockDevice> below(Path file, Path sysfs) {
+  public static Optional<BlockDevice> below(Path file, Path diskstats) {
     try {
-      return of((Long) Files.getAttribute(file, "unix:dev"), sysfs);
+      return of((Long) Files.getAttribute(file, "unix:dev"), diskstats);
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
       return Optional.empty();
     }
   }
 
   /** The device of a number as stat(2) gives it. */
-  static Optional<BlockDevice> of(long number, Path sysfs) {
+  static Optional<BlockDevice> of(long number, Path diskstats) {
     // The layout of makedev(3) in glibc.
     long major = number >>> 8 & 0xfff | number >>> 32 & ~0xfffL;
     long minor = number & 0xff | number >>> 12 & 0xffffff00L;
-    Path stat = sysfs.resolve(major + ":" + minor).resolve("stat");
-    return Files.isReadable(stat) ? Optional.of(new BlockDevice(stat)) : Optional.empty();
+    BlockDevice device = new BlockDevice(major, minor, diskstats);
+    return device.read().map(reading -> device);
   }
 
   /** What the device has to do now; empty if it is gone. */
   public Optional<Reading> read() {
     try {
-      return parse(Files.readString(stat));
+      return Files.readAllLines(diskstats).stream()
+          .map(line -> line.strip().split("\\s+"))
+          .filter(this::isOwn)
+          .findFirst()
+          .flatMap(BlockDevice::parse);
     } catch (IOException e) {
       return Optional.empty();
     }
   }
 
-  static Optional<Reading> parse(String line) {
-    String[] fields = line.strip().split("\\s+");
-    if (fields.length < FIELDS) {
-      return Optional.empty();
-    }
+  private boolean isOwn(String[] fields) {
+    String[] numbers = {Long.toString(major), Long.toString(minor)};
+    return fields.length >= FIELDS && Arrays.equals(numbers, Arrays.copyOf(fields, 2));
+  }
+
+  private static Optional<Reading> parse(String[] fields) {
     try {
       return Optional.of(
           new Reading(

@@ -7,57 +7,67 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class BlockDeviceTest {
-  // As the kernel wrote it for a disk with three requests in flight.
-  private static final String LINE =
-      "    4087      111   283026    17205     9862     7001   412336    32190        3    14400"
-          + "    49395        0        0        0        0        0        0\n";
+  // What the kernel writes for disks of which the second has three requests in flight.
+  private static final String LINES =
+      """
+         7       0 loop0 11 0 28 0 0 0 0 0 0 4 0 0 0 0 0 0 0
+         8       1 sda1 4087 111 283026 17205 9862 7001 412336 32190 3 14400 49395 0 0 0 0 0 0
+       259     300 nvme0n1 1 2 3 4 5 6 7 8 9 10 11 0 0 0 0 0 0
+      4099       5 other 1 2 3 4 5 6 7 8 9 10 11
+         8      16 short 1 2 3
+         8      32 wrong a b c d e f g h i j k
+      """;
 
-  @TempDir private Path sysfs;
+  @TempDir private Path folder;
+  private Path diskstats;
 
-  private void write(String device, String line) throws IOException {
-    Files.createDirectories(sysfs.resolve(device));
-    Files.writeString(sysfs.resolve(device).resolve("stat"), line);
+  @BeforeEach
+  void write() throws IOException {
+    diskstats = folder.resolve("diskstats");
+    Files.writeString(diskstats, LINES);
+  }
+
+  private Optional<BlockDevice> device(long number) {
+    return BlockDevice.of(number, diskstats);
   }
 
   @Test
-  void aReadingHasTheQueueAndTheBytes() throws Exception {
-    write("8:1", LINE);
-    BlockDevice device = BlockDevice.of(0x801, sysfs).orElseThrow();
-    BlockDevice.Reading reading = device.read().orElseThrow();
+  void aReadingHasTheQueueAndTheBytes() {
+    BlockDevice.Reading reading = device(0x801).orElseThrow().read().orElseThrow();
     assertEquals(3, reading.queueRequests());
     assertEquals(412_336L * 512, reading.writtenBytes());
   }
 
   @Test
-  void largeNumbersOfDevicesAreTakenApart() throws Exception {
+  void largeNumbersOfDevicesAreTakenApart() {
     // makedev(259, 300), and makedev(4099, 5).
-    write("259:300", LINE);
-    write("4099:5", LINE);
-    assertTrue(BlockDevice.of(0x11032cL, sysfs).isPresent());
-    assertTrue(BlockDevice.of(0x1000_0000_0305L, sysfs).isPresent());
+    assertTrue(device(0x11032cL).isPresent());
+    assertTrue(device(0x1000_0000_0305L).isPresent());
   }
 
   @Test
   void aFileSystemWithoutADeviceHasNone() {
-    assertEquals(Optional.empty(), BlockDevice.below(sysfs, sysfs));
-    assertEquals(Optional.empty(), BlockDevice.below(sysfs.resolve("missing"), sysfs));
+    assertEquals(Optional.empty(), device(0x802));
+    assertEquals(Optional.empty(), BlockDevice.below(folder.resolve("missing"), diskstats));
   }
 
   @Test
   void aDeviceThatIsGoneHasNoReading() throws Exception {
-    write("8:1", LINE);
-    BlockDevice device = BlockDevice.of(0x801, sysfs).orElseThrow();
-    Files.delete(sysfs.resolve("8:1").resolve("stat"));
+    BlockDevice device = device(0x801).orElseThrow();
+    Files.writeString(diskstats, "");
+    assertEquals(Optional.empty(), device.read());
+    Files.delete(diskstats);
     assertEquals(Optional.empty(), device.read());
   }
 
   @Test
   void whatIsNoReadingIsNone() {
-    assertEquals(Optional.empty(), BlockDevice.parse("1 2 3"));
-    assertEquals(Optional.empty(), BlockDevice.parse("a b c d e f g h i"));
+    assertEquals(Optional.empty(), device(0x810));
+    assertEquals(Optional.empty(), device(0x820));
   }
 }
