@@ -12,6 +12,7 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
+import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
@@ -21,10 +22,10 @@ import org.apache.hadoop.hbase.wal.WALProvider;
  * A log on each of two tiers at once, which a region server has by {@code hbase.wal.provider}.
  * Their files are ordinary ones, of two groups as upstream's provider multiwal has them: splitting
  * and replication need nothing new. Regions of hbase:meta and processes that are no region server
- * have one log, where its folder says.
+ * have upstream's one log, where its folder says.
  */
 public final class TieredWALProvider implements WALProvider {
-  private final List<FSHLogProvider> providers = new ArrayList<>();
+  private final List<WALProvider> providers = new ArrayList<>();
   private Optional<LogPlacement> placement = Optional.empty();
   private TieredWAL log;
 
@@ -33,7 +34,7 @@ public final class TieredWALProvider implements WALProvider {
       throws IOException {
     boolean isOfMeta = AbstractFSWALProvider.META_WAL_PROVIDER_ID.equals(providerId);
     if (isOfMeta || !(abortable instanceof HRegionServer server) || isMaster(server)) {
-      add(factory, conf, providerId, abortable);
+      add(upstreamsDefault(), factory, conf, providerId, abortable);
       return;
     }
     placement = Optional.of(RegionServerPlugin.of(server).part(LogPlacement.class));
@@ -41,8 +42,10 @@ public final class TieredWALProvider implements WALProvider {
       Configuration own = new Configuration(conf);
       own.setClass(FSHLogProvider.WRITER_IMPL, TierLogWriter.class, FSHLogProvider.Writer.class);
       own.set(TierLogWriter.POLICY_KEY, LogFolder.policy(conf, Optional.of(tier)).orElseThrow());
-      add(factory, own, tier.text(), abortable);
-      providers.get(tier.ordinal()).addWALActionsListener(placement.get().counter(tier));
+      // Asynchronous output asks for the first block before a file can have a policy.
+      WALProvider provider = new FSHLogProvider();
+      provider.addWALActionsListener(placement.get().counter(tier));
+      add(provider, factory, own, tier.text(), abortable);
     }
   }
 
@@ -51,9 +54,18 @@ public final class TieredWALProvider implements WALProvider {
     return server instanceof org.apache.hadoop.hbase.master.MasterServices;
   }
 
-  private void add(WALFactory factory, Configuration conf, String providerId, Abortable abortable)
+  /** What a store without this provider has, unless it cannot be used with its HDFS. */
+  private static WALProvider upstreamsDefault() {
+    return AsyncFSWALProvider.load() ? new AsyncFSWALProvider() : new FSHLogProvider();
+  }
+
+  private void add(
+      WALProvider provider,
+      WALFactory factory,
+      Configuration conf,
+      String providerId,
+      Abortable abortable)
       throws IOException {
-    FSHLogProvider provider = new FSHLogProvider();
     provider.init(factory, conf, providerId, abortable);
     providers.add(provider);
   }
