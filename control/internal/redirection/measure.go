@@ -19,7 +19,7 @@ const (
 	leastBytesShare = 0.05
 )
 
-// Measure writes to a new file in a folder, which it removes again, and fits the model to how long writes of
+// Measure writes to a new file in a folder, which is gone with it, and fits the model to how long writes of
 // two sizes take until they are on the device. It takes some seconds on a disk. Errors are of code
 // store.CodeInvalid where the folder cannot be written to.
 func Measure(folder string) (Device, error) {
@@ -27,10 +27,11 @@ func Measure(folder string) (Device, error) {
 	if err != nil {
 		return Device{}, store.Invalidf("measuring the device: %w", err).WithHint("Name a folder on it that can be written to.")
 	}
-	defer func() {
-		_ = file.Close()
-		_ = os.Remove(file.Name())
-	}()
+	defer file.Close()
+	// It goes with this process, however that ends.
+	if err := os.Remove(file.Name()); err != nil {
+		return Device{}, fmt.Errorf("measuring the device: %w", err)
+	}
 	// Blocks are there before: what is measured is the device, and not the file system's bookkeeping.
 	if err := write(file, make([]byte, largeBytes), fileBytes/largeBytes); err != nil {
 		return Device{}, fmt.Errorf("measuring the device: %w", err)

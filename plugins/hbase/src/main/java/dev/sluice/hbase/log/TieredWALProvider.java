@@ -9,6 +9,7 @@ import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Abortable;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.master.MasterServices;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
@@ -51,7 +52,7 @@ public final class TieredWALProvider implements WALProvider {
 
   /** A master of this version is a region server too, but has no plug-in of one. */
   private static boolean isMaster(HRegionServer server) {
-    return server instanceof org.apache.hadoop.hbase.master.MasterServices;
+    return server instanceof MasterServices;
   }
 
   /** What a store without this provider has, unless it cannot be used with its HDFS. */
