@@ -73,6 +73,18 @@ def test_a_file_that_died_between_tests_has_failed_and_says_why() -> None:
     ]
 
 
+def test_a_death_names_the_file_that_was_read_last_too() -> None:
+    died = DIED.replace("line 60.", "line 60, <$fh> line 3.")
+    assert read_results(died).failed == read_results(DIED).failed
+
+
+def test_a_death_that_names_its_test_may_come_before_it() -> None:
+    died, results = DIED.split("timed out", 1)
+    message, results = results.split("\n", 1)
+    early = f"# t/001_pace.pl: timed out{message}\n{died}{results}"
+    assert read_results(early).failed == read_results(DIED).failed
+
+
 def test_regression_output() -> None:
     results = read_results(PG_REGRESS)
     assert results.passed == ["test_setup", "boolean"]

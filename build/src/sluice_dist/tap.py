@@ -15,7 +15,11 @@ _TEST = re.compile(
 )
 # What `prove` says of a file that ended badly, which names no test if it died between two.
 _ENDED = re.compile(r"(?P<file>\S+\.(?:pl|t)) +\(Wstat: \d+.*? Tests: (?P<tests>\d+) Failed: 0\)")
-_DEATH = re.compile(r"(?:# )?(?P<what>\S.*) at \S+ line \d+\.")
+# Perl names the file that it read last too; our own tests say which test it is that dies.
+_DEATH = re.compile(
+    r"(?:# )?(?:(?P<file>\S+\.(?:pl|t)): )?(?P<what>\S.*) at \S+ line \d+"
+    r"(?:, <\S*> (?:line|chunk) \d+)?\."
+)
 # Some name the process that they are about; two runs are to be compared by name.
 _PROCESS = re.compile(r"\bpid \d+")
 
@@ -55,7 +59,7 @@ def _tests(log: str) -> Iterator[tuple[str, str]]:
             why = deaths.get(f"{match['file']}: ", "no reason in the log")
             yield f"{match['file']}: (died after {match['tests']} tests: {why})", "failed"
         elif match := _DEATH.fullmatch(line.strip()):
-            deaths[file] = match["what"]
+            deaths[f"{match['file']}: " if match["file"] else file] = match["what"]
 
 
 def _outcome(match: re.Match[str]) -> str:

@@ -62,16 +62,23 @@ $standby->poll_query_until('postgres', qq{
 	SELECT count(*) = 1 FROM pg_stat_activity, pg_stat_wal_receiver
 	WHERE backend_type = 'checkpointer' AND pg_stat_activity.pid <> $checkpointer AND status = 'streaming'})
   or die 'the standby did not come back';
+my $redo_rate = 'SELECT coalesce(redo_bytes_per_second, 0) FROM sluice.checkpoint_progress';
 $standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
 $standby->poll_query_until('postgres', "SELECT pg_get_wal_replay_pause_state() = 'paused'")
   or die 'replay was not paused';
-my $rate = $standby->safe_psql('postgres',
-	'SELECT coalesce(redo_bytes_per_second, 0) FROM sluice.checkpoint_progress');
-SluiceTest::dirty_buffers($primary) for 1 .. 5;
-$primary->wait_for_catchup($standby, 'flush');
-$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
-SluiceTest::wait_progress($standby, "redo_bytes_per_second <> $rate");
-pass('a process that crashes does not end the measurement of redo');
+my $rate = $standby->safe_psql('postgres', $redo_rate);
+# What is replayed between two samples is not measured, so that a fast machine needs more than once.
+for (1 .. 20)
+{
+	SluiceTest::dirty_buffers($primary) for 1 .. 5;
+	$primary->wait_for_catchup($standby, 'flush');
+	$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
+	$primary->wait_for_replay_catchup($standby);
+	last if $standby->safe_psql('postgres', $redo_rate) ne $rate;
+	$standby->safe_psql('postgres', 'SELECT pg_wal_replay_pause()');
+}
+isnt($standby->safe_psql('postgres', $redo_rate), $rate,
+	'a process that crashes does not end the measurement of redo');
 $standby->stop;
 
 # With nothing to do, a checkpoint that time has triggered is left out, and has not failed.

@@ -11,6 +11,14 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+# What ends a test is said where its results are too, on one line and with the test's name: what
+# `prove` prints of several tests is not in order.
+$SIG{__DIE__} = sub {
+	return if $^S;
+	(my $why = "$_[0]") =~ s/\s*\n\s*/ /g;
+	diag("$0: $why");
+};
+
 # A primary with the extension, that starts no checkpoint by itself.  Without
 # fsync there would be no sync phase.
 sub new_primary
