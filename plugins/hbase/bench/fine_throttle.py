@@ -53,8 +53,6 @@ SNAPSHOT = "loaded"
 # The first one is merged while the daemons warm up, the second one is read, and merged later.
 REHEARSED, MEASURED = "rehearsed", "measured"
 RESTARTED = ("datanode", "master", "regionserver")
-# Java takes the priority of its compilers from the second option if the first is there.
-COMPILERS_LAST = "-XX:ThreadPriorityPolicy=1 -XX:CompilerThreadPriority=19"
 # For which a compaction may last beyond what its rate asks for.
 SLACK_SECONDS = 10
 MOST_BY_PLUGIN, LEAST_BY_STOCK = 1.5, 5.0
@@ -99,7 +97,6 @@ class Arm:
             site={**SITE, **self.site},
             hdfs_site={"dfs.datanode.data.dir": f"file://{mount_point}/datanode"},
             heaps={"regionserver": "2g"},
-            java_options=dict.fromkeys(RESTARTED, COMPILERS_LAST),
         )
 
 
