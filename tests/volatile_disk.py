@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 from ansible.plugins.loader import init_plugin_loader
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[1]
 init_plugin_loader([str(TOP / ".work")])
 
 from ansible_collections.sluice.stores.plugins.module_utils import (  # noqa: E402
@@ -29,6 +29,7 @@ class VolatileDisk:
         disk = disk_rig.DiskSpecification(str(folder / "image"), SIZE_BYTES, MODELS["volatile"])
         self._rig = disk_rigs.wanted(folder / "disk", disk)
         self.mount_point = self._rig.mount_point
+        self._proofs = 0
 
     def start(self) -> None:
         """Make and mount it; the journal of an image that is there is replayed first."""
@@ -37,9 +38,10 @@ class VolatileDisk:
 
     def write_proofs(self) -> None:
         """Write a file that has to survive a loss of power, and one that cannot."""
+        self._proofs += 1
         for name in ("synced", "unsynced"):
             with (self.mount_point / name).open("w") as file:
-                file.write(name)
+                file.write(str(self._proofs))
                 file.flush()
                 if name == "synced":
                     os.fsync(file.fileno())
@@ -53,11 +55,19 @@ class VolatileDisk:
         self._rig.stop()
         self._rig.start()
 
+    def has_lost(self) -> bool:
+        """Whether unsynced data was lost; AssertionError if synced data was.
+
+        Another process that syncs a file of its own may have synced the proof too.
+        """
+        synced = (self.mount_point / "synced").read_text()
+        assert synced == str(self._proofs), "a synced file was lost"
+        unsynced = self.mount_point / "unsynced"
+        return not unsynced.exists() or unsynced.read_text() != str(self._proofs)
+
     def require_loss(self) -> None:
         """AssertionError unless power was lost as it should: the proofs tell."""
-        unsynced = self.mount_point / "unsynced"
-        assert (self.mount_point / "synced").read_text() == "synced", "a synced file was lost"
-        assert not unsynced.exists() or not unsynced.read_text(), "no unsynced data was lost"
+        assert self.has_lost(), "no unsynced data was lost"
 
     def remove(self) -> None:
         """Take down whatever is there of it."""

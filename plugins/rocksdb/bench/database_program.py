@@ -20,12 +20,12 @@ def patched_prefix(version: str) -> Path:
     return staged_prefix(STORE.name, version, "patched", str(WORKER))
 
 
-def compiled_program(prefix: Path, folder: Path) -> Path:
-    """The program in a folder, linked with the library of a staged tree."""
-    program = folder / SOURCE.stem
+def compiled_program(prefix: Path, folder: Path, source: Path = SOURCE) -> Path:
+    """A program of one file in a folder, linked with the library of a staged tree."""
+    program = folder / source.stem
     library = prefix / "lib"
     command = ["c++", "-std=c++20", "-O2", "-fno-rtti", "-Wall", "-Wextra", "-Werror"]
-    command += ["-I", str(prefix / "include"), "-o", str(program), str(SOURCE)]
+    command += ["-I", str(prefix / "include"), "-o", str(program), str(source)]
     command += ["-L", str(library), f"-Wl,-rpath,{library}", "-lrocksdb"]
     subprocess.run(command, check=True)
     return program

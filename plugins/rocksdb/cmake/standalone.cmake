@@ -27,6 +27,8 @@ sluice_test(core_test sluice_core
   sluice/latency/histogram_test.cc
   sluice/latency/operation_latencies_test.cc
   sluice/lease/lease_store_test.cc
+  sluice/log/block_device_test.cc
+  sluice/log/log_placement_test.cc
   sluice/option_number_test.cc
   sluice/protocol/methods_test.cc
   sluice/protocol/requests_test.cc
@@ -62,12 +64,17 @@ target_link_libraries(sluice_store PUBLIC sluice_core ${ROCKSDB_LIBRARIES} dl)
 
 add_executable(sluice-compact ${sluice_WORKER})
 target_link_libraries(sluice-compact sluice_store)
+add_executable(sluice-wal-export sluice/worker/wal_export_main.cc)
+target_link_libraries(sluice-wal-export sluice_store)
 
 # The program `sluice`, for the checks of the local protocol, is named by the
 # environment variable SLUICE_BINARY.
 sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
   sluice/latency/timing_statistics_test.cc
+  sluice/log/log_tiers_test.cc
+  sluice/log/recovered_log_test.cc
+  sluice/log/tiered_log_test.cc
   sluice/store/database_test.cc
   sluice/store/orders_test.cc
   sluice/store/safety_test.cc
@@ -77,5 +84,6 @@ sluice_test(store_test sluice_store
   sluice/worker/job_line_test.cc
   sluice/worker/job_line.cc)
 target_compile_definitions(store_test PRIVATE
-  SLUICE_COMPACT_PATH="$<TARGET_FILE:sluice-compact>")
-add_dependencies(store_test sluice-compact)
+  SLUICE_COMPACT_PATH="$<TARGET_FILE:sluice-compact>"
+  SLUICE_WAL_EXPORT_PATH="$<TARGET_FILE:sluice-wal-export>")
+add_dependencies(store_test sluice-compact sluice-wal-export)

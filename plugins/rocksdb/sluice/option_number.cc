@@ -25,11 +25,14 @@ struct Bounds {
   bool is_whole;
 };
 
-constexpr std::array<Bounds, 3> kBounds = {{
+constexpr std::array<Bounds, 6> kBounds = {{
     {"max_time_to_live_seconds", kSmallestTimeToLiveSeconds,
      kLargestTimeToLiveSeconds, false},
     {"minimum_input_bytes", 0, kMaxWholeNumber, true},
     {"minimum_level", 0, kLargestLevel, true},
+    {"redirect_queue_requests", 0, kMaxWholeNumber, false},
+    {"redirect_size_bytes", 0, kMaxWholeNumber, false},
+    {"redirect_step_ratio", 0, 1, false},
 }};
 
 double FractionOf(const std::string& text) {

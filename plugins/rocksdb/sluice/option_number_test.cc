@@ -34,6 +34,23 @@ TEST(OptionNumberTest, WholeNumbersAreNotBelowZero) {
   EXPECT_FALSE(IsTaken("minimum_level", "256"));
 }
 
+TEST(OptionNumberTest, WhatIsRedirectedHasBounds) {
+  for (const char* name : {"redirect_queue_requests", "redirect_size_bytes"}) {
+    for (const char* text : {"0", "0.5", "65536", "1e6"}) {
+      EXPECT_TRUE(IsTaken(name, text)) << name << '=' << text;
+    }
+    for (const char* text : {"-1", "-0.5", "nan", "inf", "1e16", "", "64K"}) {
+      EXPECT_FALSE(IsTaken(name, text)) << name << '=' << text;
+    }
+  }
+  for (const char* text : {"0", "0.25", "1"}) {
+    EXPECT_TRUE(IsTaken("redirect_step_ratio", text)) << text;
+  }
+  for (const char* text : {"-0.1", "1.01", "nan", ""}) {
+    EXPECT_FALSE(IsTaken("redirect_step_ratio", text)) << text;
+  }
+}
+
 TEST(OptionNumberTest, ARefusalSaysWhatToDo) {
   EXPECT_EQ(WhyNoOption("max_time_to_live_seconds", "nan"),
             "the option max_time_to_live_seconds of "
@@ -43,6 +60,7 @@ TEST(OptionNumberTest, ARefusalSaysWhatToDo) {
 
 TEST(OptionNumberTest, TextsAreNotLookedAt) {
   EXPECT_TRUE(IsTaken("instance", "nan"));
+  EXPECT_TRUE(IsTaken("wal_slow_directory", "nan"));
 }
 
 }  // namespace

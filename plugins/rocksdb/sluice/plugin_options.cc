@@ -50,6 +50,10 @@ const std::unordered_map<std::string, OptionTypeInfo>& PluginOptionTypes() {
           SLUICE_OPTION(minimum_input_bytes, Number, kUInt64T),
           SLUICE_OPTION(minimum_level, Number, kInt),
           SLUICE_OPTION(plain_files, Plain, kBoolean),
+          SLUICE_OPTION(wal_slow_directory, Plain, kString),
+          SLUICE_OPTION(redirect_queue_requests, Number, kDouble),
+          SLUICE_OPTION(redirect_size_bytes, Number, kDouble),
+          SLUICE_OPTION(redirect_step_ratio, Number, kDouble),
       };
   return *types;
 }

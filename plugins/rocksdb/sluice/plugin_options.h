@@ -29,6 +29,13 @@ struct PluginOptions {
   // Whether workers may read and write the files of an embedder that has a file
   // system of its own: it must change neither their names nor their bytes.
   bool plain_files = false;
+
+  // Where logs go while the fast tier is busy; empty for nowhere.
+  std::string wal_slow_directory;
+  // Below 0 nothing is redirected without an order.
+  double redirect_queue_requests = -1;
+  double redirect_size_bytes = 1 << 16;
+  double redirect_step_ratio = 0.25;
 };
 
 const std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>&

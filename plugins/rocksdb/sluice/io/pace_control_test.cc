@@ -49,9 +49,9 @@ class PaceControlTest : public testing::Test {
     return control_.WaitFor(*task, running_, clock_.Now()).is_held;
   }
 
-  static constexpr Setting kHold{SettingName::kHold, 0};
-  static constexpr Setting kFull{SettingName::kFull, 0};
-  static constexpr Setting kThousand{SettingName::kRate, 1000};
+  static inline const Setting kHold{SettingName::kHold, 0};
+  static inline const Setting kFull{SettingName::kFull, 0};
+  static inline const Setting kThousand{SettingName::kRate, 1000};
 
   MovedClock clock_;
   LeaseStore leases_{&clock_};

@@ -5,14 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "env/composite_env_wrapper.h"
 #include "sluice/guarded.h"
 
 namespace sluice {
 namespace {
 
+using ROCKSDB_NAMESPACE::CompositeEnvWrapper;
 using ROCKSDB_NAMESPACE::DataVerificationInfo;
 using ROCKSDB_NAMESPACE::Env;
-using ROCKSDB_NAMESPACE::EnvWrapper;
 using ROCKSDB_NAMESPACE::FileOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FSRandomAccessFile;
@@ -99,18 +100,23 @@ class CountedFile : public FSRandomAccessFileOwnerWrapper {
   }
 };
 
-class TaggingEnv : public EnvWrapper {
+// What the store asks of an environment itself about files, as the size of a
+// log, goes to the file system too.
+class TaggingEnv : public CompositeEnvWrapper {
  public:
   TaggingEnv(Env* base, Pace* pace)
-      : EnvWrapper(base), base_file_system_(base->GetFileSystem()) {
-    file_system_ = std::make_shared<TaggingFileSystem>(base_file_system_, pace);
-  }
+      : CompositeEnvWrapper(
+            base,
+            std::make_shared<TaggingFileSystem>(
+                std::make_shared<TieredLogFileSystem>(base->GetFileSystem()),
+                pace)),
+        base_file_system_(base->GetFileSystem()) {}
 
   const char* Name() const override { return "SluiceTaggingEnv"; }
 
   // Another environment may have come to be at the same address.
   bool IsOver(Env* base) const {
-    return target() == base && base->GetFileSystem() == base_file_system_;
+    return env_target() == base && base->GetFileSystem() == base_file_system_;
   }
 
  private:
@@ -156,10 +162,14 @@ Env* TaggingEnvOver(Env* base, Pace* pace) {
   return made->back().get();
 }
 
-bool HasLocalFiles(Env* tagging_env) {
+TieredLogFileSystem* TieredLogsIn(Env* tagging_env) {
   const auto* const files =
       static_cast<TaggingFileSystem*>(tagging_env->GetFileSystem().get());
-  return files->target() == FileSystem::Default().get();
+  return static_cast<TieredLogFileSystem*>(files->target());
+}
+
+bool HasLocalFiles(Env* tagging_env) {
+  return TieredLogsIn(tagging_env)->target() == FileSystem::Default().get();
 }
 
 }  // namespace sluice

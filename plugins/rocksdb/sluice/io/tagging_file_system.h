@@ -7,6 +7,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/file_system.h"
 #include "sluice/io/pace.h"
+#include "sluice/log/tiered_log_file_system.h"
 
 namespace sluice {
 
@@ -40,6 +41,9 @@ class TaggingFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
 // process: a database gives it to threads that may outlive it.
 ROCKSDB_NAMESPACE::Env* TaggingEnvOver(ROCKSDB_NAMESPACE::Env* base,
                                        Pace* pace);
+
+// What such an environment has between itself and `base`.
+TieredLogFileSystem* TieredLogsIn(ROCKSDB_NAMESPACE::Env* tagging_env);
 
 // Whether below such an environment there are the files of this node.
 bool HasLocalFiles(ROCKSDB_NAMESPACE::Env* tagging_env);

@@ -6,11 +6,20 @@
 namespace sluice {
 
 std::string_view NameOf(Kind kind) {
-  return kind == Kind::kCompaction ? "compaction" : "flush";
+  switch (kind) {
+    case Kind::kCompaction:
+      return "compaction";
+    case Kind::kFlush:
+      return "flush";
+    case Kind::kLogPlacement:
+      return "log-placement";
+  }
+  return "";
 }
 
 std::optional<Kind> KindNamed(std::string_view name) {
-  for (const Kind kind : {Kind::kCompaction, Kind::kFlush}) {
+  for (const Kind kind :
+       {Kind::kCompaction, Kind::kFlush, Kind::kLogPlacement}) {
     if (NameOf(kind) == name) return kind;
   }
   return std::nullopt;
@@ -115,7 +124,7 @@ size_t LeaseStore::End(const std::function<bool(const Lease&)>& matches) {
 void LeaseStore::CountAndNotify() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    std::array<std::array<size_t, kAspects>, 2> counts{};
+    std::array<std::array<size_t, kAspects>, kKinds> counts{};
     for (const auto& [place, lease] : leases_) {
       const auto& [kind, aspect, scope] = place;
       ++counts[static_cast<size_t>(kind)][static_cast<size_t>(aspect)];

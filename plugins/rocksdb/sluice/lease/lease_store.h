@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -17,7 +18,8 @@
 
 namespace sluice {
 
-enum class Kind { kCompaction, kFlush };
+enum class Kind { kCompaction, kFlush, kLogPlacement };
+inline constexpr size_t kKinds = 3;
 
 std::string_view NameOf(Kind kind);
 std::optional<Kind> KindNamed(std::string_view name);
@@ -90,7 +92,7 @@ class LeaseStore {
 
  private:
   using Place = std::tuple<Kind, Aspect, std::string>;
-  using Counts = std::array<std::array<std::atomic<size_t>, kAspects>, 2>;
+  using Counts = std::array<std::array<std::atomic<size_t>, kAspects>, kKinds>;
 
   size_t End(const std::function<bool(const Lease&)>& matches);
   void CountAndNotify();

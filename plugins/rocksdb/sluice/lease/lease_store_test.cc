@@ -4,13 +4,14 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 #include "sluice/lease/moved_clock.h"
 
 namespace sluice {
 namespace {
 
-constexpr Setting kHold{SettingName::kHold, 0};
+const Setting kHold{SettingName::kHold, 0};
 
 Setting Rate(double bytes_per_second) {
   return {SettingName::kRate, bytes_per_second};
@@ -83,6 +84,33 @@ TEST_F(LeaseStoreTest, WhetherThereIsOneIsKnownByAspect) {
   EXPECT_FALSE(leases_.MayHave(Kind::kCompaction, Aspect::kPace));
 }
 
+TEST_F(LeaseStoreTest, AspectsOfLogPlacementHaveOwnersOfTheirOwn) {
+  const auto set = [this](Setting setting, const char* owner) {
+    return leases_.Set({Kind::kLogPlacement, "", std::move(setting), owner, {}},
+                       5, false);
+  };
+  EXPECT_FALSE(set({SettingName::kTier, 0, "slow"}, "ann").refused);
+  EXPECT_FALSE(set({SettingName::kRedirectQueue, 8}, "bob").refused);
+  EXPECT_FALSE(set({SettingName::kRedirectSize, 4096}, "ann").refused);
+  EXPECT_FALSE(set({SettingName::kRedirectStep, 0.5}, "bob").refused);
+  EXPECT_TRUE(set({SettingName::kTier, 0, "fast"}, "bob").refused);
+  EXPECT_EQ(leases_.All().size(), 4u);
+  EXPECT_TRUE(leases_.MayHave(Kind::kLogPlacement, Aspect::kRedirectStep));
+  EXPECT_FALSE(leases_.MayHave(Kind::kFlush, Aspect::kTier));
+  const auto tier = leases_.Find(Kind::kLogPlacement, Aspect::kTier, {""});
+  ASSERT_TRUE(tier);
+  EXPECT_EQ(tier->setting.text, "slow");
+  EXPECT_EQ(ToText(tier->setting), "tier=slow");
+}
+
+TEST_F(LeaseStoreTest, KindsHaveNames) {
+  for (size_t i = 0; i < kKinds; ++i) {
+    const Kind kind = static_cast<Kind>(i);
+    EXPECT_EQ(KindNamed(NameOf(kind)), kind);
+  }
+  EXPECT_FALSE(KindNamed("checkpoint"));
+}
+
 TEST_F(LeaseStoreTest, AnotherOwnerIsRefusedUnlessItReplaces) {
   Set("", kHold, 5);
   const auto refused = Set("", Rate(7), 5, "bob");
@@ -129,7 +157,10 @@ TEST_F(LeaseStoreTest, SafetyEndsAllOfAKind) {
   Set("", kHold, 5);
   Set("orders", kHold, 5, "bob");
   leases_.Set({Kind::kFlush, "", kHold, "ann", {}}, 5, false);
+  const Setting slow{SettingName::kTier, 0, "slow"};
+  leases_.Set({Kind::kLogPlacement, "", slow, "ann", {}}, 5, false);
   EXPECT_EQ(leases_.EndAll(Kind::kCompaction), 2u);
+  EXPECT_EQ(leases_.EndAll(Kind::kFlush), 1u);
   EXPECT_EQ(leases_.All().size(), 1u);
 }
 

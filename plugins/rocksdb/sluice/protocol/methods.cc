@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kMajor = 1;
-constexpr uint64_t kMinor = 1;
+constexpr uint64_t kMinor = 2;
 constexpr uint64_t kLargestVersion = 1000000;
 constexpr Params::TextBounds kOwnerBounds = {1, 63};
 constexpr Params::TextBounds kScopeBounds = {0, 1024};
@@ -21,6 +21,32 @@ std::string Quoted(const std::string& text) { return '"' + text + '"'; }
 Refusal Unsupported(std::string message) {
   return {ErrorCode::kUnsupported, std::move(message),
           "describe says what can be ordered."};
+}
+
+// Refuses what the setting does not take as its value.
+void CheckValue(SettingName setting, const std::optional<double>& number,
+                const std::optional<std::string>& text, Params* params) {
+  const std::string name(NameOf(setting));
+  if (text.has_value() != HasText(setting)) {
+    params->Refuse(name +
+                   (HasText(setting) ? " needs a text" : " takes no text"));
+  }
+  if (number.has_value() != HasNumber(setting)) {
+    params->Refuse(
+        name + (HasNumber(setting) ? " needs a number" : " takes no number"));
+  }
+  if (number && *number < SmallestNumber(setting)) {
+    params->Refuse(name + " is below its least value");
+  }
+  if (number && *number > LargestNumber(setting)) {
+    params->Refuse(name + " is above its greatest value");
+  }
+  if (number && NeedsWholeNumber(setting) && !WholeNumber(Json(*number))) {
+    params->Refuse(name + " must be a whole number");
+  }
+  if (setting == SettingName::kTier && text != "fast" && text != "slow") {
+    params->Refuse("tier is \"fast\" or \"slow\"");
+  }
 }
 
 Json ToJson(const Capability& capability) {
@@ -123,20 +149,7 @@ void Methods::ReadSetting(const Json& members, Params* params,
   if (setting.Has("text")) order->text = setting.Text("text", {0, 1024});
   setting.RefuseOthers();
   const auto name = SettingNamed(order->setting_name);
-  if (name && order->text) {
-    setting.Refuse(order->setting_name + " takes no text");
-  }
-  if (name && order->number.has_value() != HasNumber(*name)) {
-    setting.Refuse(order->setting_name +
-                   (HasNumber(*name) ? " needs a number" : " takes no number"));
-  }
-  if (name && order->number && *order->number < SmallestNumber(*name)) {
-    setting.Refuse(order->setting_name + " is below its least value");
-  }
-  if (name && NeedsWholeNumber(*name) && order->number &&
-      !WholeNumber(Json(*order->number))) {
-    setting.Refuse(order->setting_name + " must be a whole number");
-  }
+  if (name) CheckValue(*name, order->number, order->text, &setting);
   params->Join(&setting);
 }
 
@@ -184,7 +197,7 @@ std::optional<Refusal> Methods::CheckOrder(const Order& order) const {
 Methods::Outcome Methods::Give(const Order& order, LeaseStore::Given* given) {
   const Kind kind = *KindNamed(order.kind);
   const Setting setting{*SettingNamed(order.setting_name),
-                        order.number.value_or(0)};
+                        order.number.value_or(0), order.text.value_or("")};
   if (auto forbidden =
           store_->ForbidsOrder(kind, AspectOf(setting.name), order.scope)) {
     return *forbidden;
@@ -273,6 +286,7 @@ Methods::Outcome Methods::Abort(const Json& params) const {
 Json Methods::ToJson(const Lease& lease) const {
   Json setting = {{"name", NameOf(lease.setting.name)}};
   if (HasNumber(lease.setting.name)) setting["number"] = lease.setting.number;
+  if (HasText(lease.setting.name)) setting["text"] = lease.setting.text;
   return {{"kind", NameOf(lease.kind)},
           {"scope", lease.scope},
           {"setting", std::move(setting)},

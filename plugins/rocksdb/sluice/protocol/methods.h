@@ -1,4 +1,4 @@
-// The methods of the local protocol, version 1.1.
+// The methods of the local protocol, version 1.2.
 #pragma once
 
 #include <string>

@@ -22,6 +22,11 @@ class MethodsTest : public testing::Test {
     order[name] = std::move(value);
     return order;
   }
+  Json LogOrder(Json setting) const {
+    Json order = With("kind", "log-placement");
+    order["setting"] = std::move(setting);
+    return order;
+  }
   int CodeOf(const std::string& method, const Json& params) {
     const auto outcome = methods_.Call(method, params);
     const auto* refusal = std::get_if<Refusal>(&outcome);
@@ -70,6 +75,64 @@ TEST_F(MethodsTest, ValuesAreChecked) {
   EXPECT_EQ(CodeOf("set", With("scope", "c")), -32004);
   EXPECT_EQ(CodeOf("set", With("time_to_live_seconds", 601)), -32602);
   EXPECT_EQ(CodeOf("set", With("colour", "blue")), -32602);
+}
+
+TEST_F(MethodsTest, ATierIsOneOfTwoTexts) {
+  for (const char* tier : {"fast", "slow"}) {
+    const Json setting = {{"name", "tier"}, {"text", tier}};
+    EXPECT_EQ(Result("set", LogOrder(setting))["lease"]["setting"], setting);
+  }
+  const Json snapshot = Result("snapshot", Json::object());
+  ASSERT_EQ(snapshot["leases"].size(), 1u);
+  EXPECT_EQ(snapshot["leases"][0]["kind"], "log-placement");
+  EXPECT_EQ(snapshot["leases"][0]["setting"]["text"], "slow");
+  EXPECT_FALSE(snapshot["leases"][0]["setting"].contains("number"));
+  const Json wrong[] = {{{"name", "tier"}},
+                        {{"name", "tier"}, {"number", 1}},
+                        {{"name", "tier"}, {"text", "slow"}, {"number", 1}},
+                        {{"name", "tier"}, {"text", 7}},
+                        {{"name", "tier"}, {"text", ""}},
+                        {{"name", "tier"}, {"text", "ssd"}}};
+  for (const Json& value : wrong) {
+    EXPECT_EQ(CodeOf("set", LogOrder(value)), -32602) << value;
+  }
+  const auto outcome = methods_.Call("set", LogOrder(wrong[5]));
+  EXPECT_EQ(std::get<Refusal>(outcome).message, "tier is \"fast\" or \"slow\"");
+}
+
+TEST_F(MethodsTest, WhatIsRedirectedHasBounds) {
+  const auto code_of = [this](const char* name, double number) {
+    return CodeOf("set", LogOrder({{"name", name}, {"number", number}}));
+  };
+  for (const char* name : {"redirect_queue_requests", "redirect_size_bytes",
+                           "redirect_step_ratio"}) {
+    EXPECT_EQ(code_of(name, 0), 0) << name;
+    EXPECT_EQ(code_of(name, 1), 0) << name;
+    EXPECT_EQ(code_of(name, -0.5), -32602) << name;
+  }
+  EXPECT_EQ(code_of("redirect_queue_requests", 1.5), 0);
+  EXPECT_EQ(code_of("redirect_size_bytes", 1e12), 0);
+  EXPECT_EQ(code_of("redirect_step_ratio", 1.5), -32602);
+}
+
+TEST_F(MethodsTest, AspectsOfLogPlacementHaveOwnersOfTheirOwn) {
+  const Json slow = {{"name", "tier"}, {"text", "slow"}};
+  EXPECT_EQ(CodeOf("set", LogOrder(slow)), 0);
+  Json other = LogOrder({{"name", "redirect_queue_requests"}, {"number", 8}});
+  other["owner"] = "bob";
+  EXPECT_EQ(CodeOf("set", other), 0);
+  EXPECT_EQ(leases_.All().size(), 2u);
+  other["setting"] = slow;
+  const auto outcome = methods_.Call("set", other);
+  EXPECT_EQ(std::get<Refusal>(outcome).message,
+            "\"ann\" has the lease, with tier=slow");
+}
+
+TEST_F(MethodsTest, KindsDoNotShareTheirSettings) {
+  EXPECT_EQ(CodeOf("set", LogOrder({{"name", "hold"}})), -32001);
+  EXPECT_EQ(
+      CodeOf("set", With("setting", {{"name", "tier"}, {"text", "slow"}})),
+      -32001);
 }
 
 TEST_F(MethodsTest, SchemaComesBeforeCapabilityBeforeScope) {
@@ -122,9 +185,11 @@ TEST_F(MethodsTest, StartNeedsNoSettingAndTakesAVariant) {
 }
 
 TEST_F(MethodsTest, WhatCannotBeStartedIsUnsupported) {
-  Json order = With("kind", "flush");
-  order.erase("setting");
-  EXPECT_EQ(CodeOf("start", order), -32001);
+  for (const char* kind : {"flush", "log-placement"}) {
+    Json order = With("kind", kind);
+    order.erase("setting");
+    EXPECT_EQ(CodeOf("start", order), -32001) << kind;
+  }
 }
 
 TEST_F(MethodsTest, ClearCountsWhatItEnds) {
@@ -151,7 +216,7 @@ TEST_F(MethodsTest, DescribeRefusesAnotherMajorVersionOnly) {
   const auto of = [](int major, int minor) {
     return Json{{"protocol_version", {{"major", major}, {"minor", minor}}}};
   };
-  EXPECT_EQ(Result("describe", of(1, 99))["protocol_version"]["minor"], 1);
+  EXPECT_EQ(Result("describe", of(1, 99))["protocol_version"]["minor"], 2);
   EXPECT_EQ(CodeOf("describe", of(2, 3)), -32007);
   EXPECT_EQ(CodeOf("describe", of(0, 0)), -32007);
   EXPECT_EQ(CodeOf("describe", {{"protocol_version", "1.1"}}), -32602);

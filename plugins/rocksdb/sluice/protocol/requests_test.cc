@@ -101,7 +101,7 @@ TEST_F(RequestsTest, AnyLineHasAnAnswer) {
       R"("scope":"a","setting":{"name":"hold"},"owner":"x",)"
       R"("time_to_live_seconds":1e2,"replace":true}})",
       R"({"jsonrpc":"2.0","id":"a","method":"describe","params":{)"
-      R"("protocol_version":{"major":1,"minor":1}}})",
+      R"("protocol_version":{"major":1,"minor":2}}})",
       R"({"jsonrpc":"2.0","id":2,"method":"clear","params":{"owner":"x"}})"};
   std::mt19937 random(9);
   for (int i = 0; i < 100000; ++i) {

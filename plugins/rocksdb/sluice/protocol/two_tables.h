@@ -41,7 +41,12 @@ class TwoTables : public OrderedStore {
         {SettingName::kRate, SettingName::kHold, SettingName::kConcurrency},
         true,
         {"major"}},
-       {Kind::kFlush, {SettingName::kHold}, false, {}}},
+       {Kind::kFlush, {SettingName::kHold}, false, {}},
+       {Kind::kLogPlacement,
+        {SettingName::kTier, SettingName::kRedirectQueue,
+         SettingName::kRedirectSize, SettingName::kRedirectStep},
+        false,
+        {}}},
       600};
   std::optional<Refusal> forbidden;
   std::optional<Refusal> nothing_to_start;

@@ -41,6 +41,7 @@ bool Database::IsOpen() const {
 void Database::Shutdown() {
   freedom_->is_closing = true;
   cancelled_ = true;
+  if (logs_) logs_->Shutdown();
   std::unique_lock<std::mutex> lock(use_mutex_);
   DB* const db = std::exchange(db_, nullptr);
   const bool is_used = db != nullptr && users_ > 0;

@@ -9,11 +9,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
 #include "sluice/io/task.h"
 #include "sluice/latency/timing_statistics.h"
+#include "sluice/log/tiered_logs.h"
 #include "sluice/monotonic_clock.h"
 #include "sluice/store/store_state.h"
 
@@ -39,6 +41,10 @@ class Database {
   const std::string& path() const { return parts_.path; }
   bool has_local_files() const { return parts_.has_local_files; }
   const std::shared_ptr<Freedom>& freedom() const { return freedom_; }
+
+  // Its logs on two tiers: before it is opened, or never.
+  void SetLogs(std::shared_ptr<TieredLogs> logs) { logs_ = std::move(logs); }
+  const std::shared_ptr<TieredLogs>& logs() const { return logs_; }
 
   void Opened(ROCKSDB_NAMESPACE::DB* db);
   bool Is(const ROCKSDB_NAMESPACE::DB* db) const;
@@ -81,6 +87,7 @@ class Database {
   void EndUse();
 
   const DatabaseParts parts_;
+  std::shared_ptr<TieredLogs> logs_;
   const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>();
   std::atomic<bool> was_opened_{false};
   std::atomic<bool> cancelled_{false};

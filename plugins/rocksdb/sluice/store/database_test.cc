@@ -29,7 +29,8 @@ TEST_F(DatabaseTest, OptionsThatAreNoNumbersAreRefused) {
   for (const char* option :
        {"max_time_to_live_seconds=nan", "max_time_to_live_seconds=inf",
         "max_time_to_live_seconds=-1", "minimum_input_bytes=-1",
-        "minimum_level=-1"}) {
+        "minimum_level=-1", "redirect_queue_requests=-1",
+        "redirect_size_bytes=-1", "redirect_step_ratio=1.5"}) {
     ROCKSDB_NAMESPACE::DBOptions parsed;
     const auto status = ROCKSDB_NAMESPACE::GetDBOptionsFromString(
         ROCKSDB_NAMESPACE::ConfigOptions(), ROCKSDB_NAMESPACE::DBOptions(),

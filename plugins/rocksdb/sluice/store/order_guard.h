@@ -1,4 +1,5 @@
-// Ends orders where a store comes near to a limit of its own.
+// Ends orders of flushes and compactions where a store comes near to a limit of
+// its own.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,8 @@ namespace sluice {
 // Safe for threads.
 class OrderGuard {
  public:
-  // From here to a limit every order ends, and none is taken until all stores
-  // are as far from it again.
+  // From here to a limit every order of flushes or compactions ends, and none
+  // is taken until all stores are as far from it again.
   static constexpr double kEndCloseness = 0.75;
   static constexpr double kTakeCloseness = 0.5;
 
@@ -24,10 +25,14 @@ class OrderGuard {
 
   using States = std::vector<std::shared_ptr<const StoreState>>;
   void Look(const States& stores);
-  // At once: a store says that it holds up writes.
+  // At once, those of both: a store says that it holds up writes.
   void EndAll();
 
-  bool Forbids(Kind kind) const { return IsAtLimit(kind); }
+  // Where logs go puts off no flush or compaction: it may be ordered at any
+  // time, and stays.
+  bool Forbids(Kind kind) const {
+    return kind != Kind::kLogPlacement && IsAtLimit(kind);
+  }
 
  private:
   std::atomic<bool>& IsAtLimit(Kind kind) {

@@ -88,6 +88,18 @@ TEST_F(OrderGuardTest, AStallAndObsoleteFilesEndAll) {
   }
 }
 
+TEST_F(OrderGuardTest, WhereLogsGoIsOrderedAtALimitAsWell) {
+  const Setting slow{SettingName::kTier, 0, "slow"};
+  leases_.Set({Kind::kLogPlacement, "", slow, "ann", {}}, 60, true);
+  store_->is_stalled = true;
+  Look();
+  guard_.EndAll();
+  ASSERT_EQ(leases_.All().size(), 1u);
+  EXPECT_EQ(leases_.All()[0].setting, slow);
+  EXPECT_TRUE(guard_.Forbids(Kind::kFlush));
+  EXPECT_FALSE(guard_.Forbids(Kind::kLogPlacement));
+}
+
 TEST_F(OrderGuardTest, WithoutAStoreOrdersAreTaken) {
   guard_.EndAll();
   EXPECT_TRUE(guard_.Forbids(Kind::kCompaction));

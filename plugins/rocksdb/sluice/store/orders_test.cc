@@ -14,6 +14,7 @@ using ROCKSDB_NAMESPACE::CompactRangeOptions;
 using ROCKSDB_NAMESPACE::FlushOptions;
 
 const Json kHold = {{"name", "hold"}};
+const Json kSlow = {{"name", "tier"}, {"text", "slow"}};
 
 class OrdersTest : public OpenedStore {
  protected:
@@ -27,6 +28,10 @@ class OrdersTest : public OpenedStore {
       return db_->CompactRange(options, nullptr, nullptr).ok();
     });
   }
+  Json Describe() {
+    return Call("describe",
+                {{"protocol_version", {{"major", 1}, {"minor", 2}}}});
+  }
   bool HasLeases() {
     return !Call("snapshot", Json::object())["leases"].empty();
   }
@@ -34,12 +39,34 @@ class OrdersTest : public OpenedStore {
 
 TEST_F(OrdersTest, DescribeHasWhatThisStoreCanDo) {
   Open();
-  const Json described =
-      Call("describe", {{"protocol_version", {{"major", 1}, {"minor", 1}}}});
+  const Json described = Describe();
   EXPECT_EQ(described["store"], "rocksdb");
   EXPECT_EQ(described["instance"], "main");
   EXPECT_EQ(described["store_version"], "11.8.1");
+  EXPECT_EQ(described["protocol_version"]["minor"], 2);
   EXPECT_EQ(described["capabilities"].size(), 2u);
+  EXPECT_EQ(Set("log-placement", "", kSlow)["code"], -32001);
+}
+
+TEST_F(OrdersTest, LogsArePlacedByDatabaseWhereThereIsASlowTier) {
+  std::filesystem::create_directory(folder_ + "/slow");
+  Open("remote=false;wal_slow_directory=" + folder_ + "/slow");
+  const Json described = Describe();
+  ASSERT_EQ(described["capabilities"].size(), 3u);
+  EXPECT_EQ(described["capabilities"][2]["kind"], "log-placement");
+  for (const char* scope : {"", "orders"}) {
+    EXPECT_TRUE(Set("log-placement", scope, kSlow).contains("lease")) << scope;
+  }
+  for (const char* scope : {"orders/default", "orders/default/L0", "*/*/L0"}) {
+    EXPECT_EQ(Set("log-placement", scope, kSlow)["code"], -32003) << scope;
+  }
+  for (const char* scope : {"shop", "orders/other"}) {
+    EXPECT_EQ(Set("log-placement", scope, kSlow)["code"], -32004) << scope;
+  }
+  EXPECT_EQ(Call("start", {{"kind", "log-placement"},
+                           {"owner", "test"},
+                           {"time_to_live_seconds", 1}})["code"],
+            -32001);
 }
 
 TEST_F(OrdersTest, AHeldCompactionKeepsItsWorkAndGoesOn) {

@@ -28,18 +28,27 @@ constexpr Duration kBusyPeriod = std::chrono::milliseconds(50);
 constexpr Duration kIdlePeriod = std::chrono::milliseconds(500);
 constexpr double kRatePeriodSeconds = 1;
 
-std::vector<Capability> Capabilities() {
-  return {{Kind::kCompaction,
-           {SettingName::kRate, SettingName::kHold, SettingName::kFull,
-            SettingName::kStock, SettingName::kDeferUntilDebt,
-            SettingName::kConcurrency, SettingName::kPriority},
-           true,
-           {"major"}},
-          {Kind::kFlush,
-           {SettingName::kRate, SettingName::kHold, SettingName::kFull,
-            SettingName::kStock, SettingName::kPriority},
-           true,
-           {}}};
+std::vector<Capability> Capabilities(bool has_slow_logs) {
+  std::vector<Capability> all = {
+      {Kind::kCompaction,
+       {SettingName::kRate, SettingName::kHold, SettingName::kFull,
+        SettingName::kStock, SettingName::kDeferUntilDebt,
+        SettingName::kConcurrency, SettingName::kPriority},
+       true,
+       {"major"}},
+      {Kind::kFlush,
+       {SettingName::kRate, SettingName::kHold, SettingName::kFull,
+        SettingName::kStock, SettingName::kPriority},
+       true,
+       {}}};
+  if (has_slow_logs) {
+    all.push_back({Kind::kLogPlacement,
+                   {SettingName::kTier, SettingName::kRedirectQueue,
+                    SettingName::kRedirectSize, SettingName::kRedirectStep},
+                   false,
+                   {}});
+  }
+  return all;
 }
 
 // A program may open a database with the options that another one had.
@@ -81,7 +90,8 @@ std::shared_ptr<Database> ListeningDatabase(const DB* db) {
 }
 
 bool HasWork(Kind kind, const FamilyState& family) {
-  return kind == Kind::kCompaction ? family.files > 0 : family.has_unflushed;
+  if (kind == Kind::kCompaction) return family.files > 0;
+  return kind == Kind::kFlush && family.has_unflushed;
 }
 
 bool IsIn(const std::string& scope, const Database& database,
@@ -98,7 +108,8 @@ bool HasScopeIn(const Database& database, Kind kind, const std::string& scope,
       database.HasFamily(scope.substr(name.size() + 1))) {
     return true;
   }
-  if (kind != Kind::kCompaction || !parts.level) return false;
+  // Logs have no levels either, but are refused those with the reason.
+  if (kind == Kind::kFlush || !parts.level) return false;
   if (parts.database == "*" && parts.family == "*") return true;
   return parts.database == name &&
          (parts.family == "*" || database.HasFamily(parts.family));
@@ -122,7 +133,6 @@ Process::Process() {
                                std::to_string(ROCKSDB_MINOR) + "." +
                                std::to_string(ROCKSDB_PATCH);
   description_.plugin_version = kPluginVersion;
-  description_.capabilities = Capabilities();
 }
 
 void Process::Prepare(const std::string& path, const PluginOptions& options,
@@ -134,9 +144,12 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
   parts.has_local_files = options.plain_files || HasLocalFiles(db_options->env);
   parts.write_buffers = db_options->write_buffer_manager;
   parts.statistics = TimingOver(options, db_options, &latencies_);
+  auto database = Add(options, std::move(parts));
+  database->SetLogs(log_tiers_.Prepare(database->name(), path, options,
+                                       db_options,
+                                       TieredLogsIn(db_options->env)));
   db_options->listeners.push_back(std::make_shared<DatabaseListener>(
-      Add(options, std::move(parts)), &pace_, &admissions_,
-      [this] { guard_.EndAll(); },
+      std::move(database), &pace_, &admissions_, [this] { guard_.EndAll(); },
       [this](Database* closed) { Remove(closed); }));
 }
 
@@ -153,6 +166,10 @@ void Process::Opened(DB* db) {
   if (!database) return;
   database->Opened(db);
   const auto log = db->GetDBOptions().info_log;
+  if (const auto& logs = database->logs()) {
+    logs->SetInUse();
+    ROCKSDB_NAMESPACE::Info(log, "sluice: %s", logs->state().c_str());
+  }
   if (socket_.IsOpen()) {
     ROCKSDB_NAMESPACE::Info(log, "sluice: %s", socket_.State().c_str());
   } else {
@@ -195,6 +212,8 @@ void Process::Remove(Database* database) {
 void Process::StartServing(const PluginOptions& options) {
   StopServing();
   description_.instance = options.instance;
+  description_.capabilities =
+      Capabilities(/*has_slow_logs=*/!options.wal_slow_directory.empty());
   description_.max_time_to_live_seconds = options.max_time_to_live_seconds;
   is_ticking_ = true;
   ticker_ = StartSignalFreeThread("sluice-ticker", [this] { RunTicker(); });
@@ -269,6 +288,12 @@ std::optional<Refusal> Process::ForbidsOrder(Kind kind, Aspect aspect,
                    "begin, not by level",
                    "Name its family, its database, or \"\"."};
   }
+  // A database alone has a name without a slash.
+  if (kind == Kind::kLogPlacement && scope.find('/') != std::string::npos) {
+    return Refusal{ErrorCode::kRefused,
+                   "the logs of a database are for all of its families",
+                   "Name the database, or \"\"."};
+  }
   if (!guard_.Forbids(kind)) return std::nullopt;
   return Refusal{ErrorCode::kRefused,
                  "a database is close to a write stall, or in one, or keeps "
@@ -307,8 +332,10 @@ std::optional<Refusal> Process::Start(Kind kind, const std::string& scope,
 }
 
 Json Process::Snapshot() const {
+  auto figures = figures_.All();
+  log_tiers_.AddFigures(&figures);
   return SnapshotOf(databases_.All(), pace_.Running(), latencies_.Intervals(),
-                    figures_.All(), clock_->Now());
+                    figures, clock_->Now());
 }
 
 void Process::RunTicker() {

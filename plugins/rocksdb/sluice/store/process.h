@@ -12,6 +12,7 @@
 #include "sluice/io/pace.h"
 #include "sluice/latency/operation_latencies.h"
 #include "sluice/lease/lease_store.h"
+#include "sluice/log/log_tiers.h"
 #include "sluice/plugin_options.h"
 #include "sluice/protocol/methods.h"
 #include "sluice/protocol/orders.h"
@@ -85,8 +86,10 @@ class Process : public OrderedStore {
   CompactionAdmissions admissions_{&leases_, &pace_};
   OperationLatencies latencies_{clock_};
   Figures figures_;
+  LogTiers log_tiers_{&leases_, clock_};
   OrderGuard guard_{&leases_, &figures_};
   StartedTasks started_;
+  // Read by the socket's thread: changed only while the socket is closed.
   Description description_;
   Methods methods_{this, &leases_};
   Requests requests_{&methods_};

@@ -1,5 +1,6 @@
-// What RocksDB's public interface cannot tell of an open database. Alone in
-// using its internal headers, beside remote/compaction_payload.
+// What RocksDB's public interface cannot tell of an open database. Its internal
+// headers are used here, and by remote/compaction_payload, log/log_frame and
+// io/tagging_file_system.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,87 @@
+#include "sluice/log/frame_stream.h"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::IOOptions;
+using ROCKSDB_NAMESPACE::IOStatus;
+using ROCKSDB_NAMESPACE::Slice;
+
+constexpr size_t kReadAheadBytes = 256 << 10;
+
+// Where space was allocated and nothing written.
+bool IsBlank(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
+}  // namespace
+
+// Has at least so many bytes ahead in the buffer, unless the file ends before.
+IOStatus FrameStream::Fill(size_t bytes) {
+  if (Ahead().size() >= bytes) return IOStatus::OK();
+  buffer_.erase(0, begin_);
+  begin_ = 0;
+  while (buffer_.size() < bytes) {
+    const size_t before = buffer_.size();
+    const size_t wanted = std::max(bytes - before, kReadAheadBytes);
+    buffer_.resize(before + wanted);
+    Slice read;
+    IOStatus status = file_->Read(offset_ + before, wanted, IOOptions(), &read,
+                                  buffer_.data() + before, nullptr);
+    const size_t count = status.ok() ? read.size() : 0;
+    if (count > 0 && read.data() != buffer_.data() + before) {
+      std::copy_n(read.data(), count, buffer_.data() + before);
+    }
+    buffer_.resize(before + count);
+    if (!status.ok()) return status;
+    if (count == 0) break;
+  }
+  return IOStatus::OK();
+}
+
+IOStatus FrameStream::Look(Found* found) {
+  *found = Found::kEnd;
+  is_torn_ = false;
+  IOStatus status = Fill(kFrameHeaderBytes);
+  if (!status.ok()) return status;
+  const std::string_view start = Ahead().substr(0, kFrameHeaderBytes);
+  if (start.size() < kFrameHeaderBytes) {
+    is_torn_ = !IsBlank(start);
+    return status;
+  }
+  const auto header = ReadFrameHeader(start);
+  if (!header) {
+    *found = IsBlank(start) ? Found::kEnd : Found::kBad;
+    Forget();
+    return status;
+  }
+  const size_t whole = kFrameHeaderBytes + header->frame.data_bytes;
+  status = Fill(whole);
+  if (!status.ok()) return status;
+  is_torn_ = Ahead().size() < whole;
+  if (is_torn_) return status;
+  frame_ = header->frame;
+  if (HasChecksum(data(), header->data_checksum)) {
+    *found = Found::kFrame;
+  } else {
+    *found = Found::kBad;
+    Forget();
+  }
+  return status;
+}
+
+// What was read of a file that grows may be old when it is looked at again.
+void FrameStream::Forget() {
+  buffer_.clear();
+  begin_ = 0;
+}
+
+void FrameStream::Pass() {
+  const size_t whole = kFrameHeaderBytes + frame_.data_bytes;
+  begin_ += whole;
+  offset_ += whole;
+}
+
+}  // namespace sluice

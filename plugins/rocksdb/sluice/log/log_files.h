@@ -1,0 +1,103 @@
+// Where the files of the logs of one database are.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rocksdb/file_system.h"
+#include "sluice/log/tiered_log_reader.h"
+
+namespace sluice {
+
+// The number of a log by the name of its file, NUMBER.log.
+std::optional<uint64_t> LogNumber(const std::string& file_name);
+
+// A path without slashes at its end, and none of them doubled.
+std::string PlainPath(const std::string& path);
+
+// What is on the slow tier is in a folder of the database, NUMBER.slow-log;
+// NUMBER.slow-log.obsolete once its log is about to be removed. Safe for
+// threads.
+class LogFiles {
+ public:
+  LogFiles(ROCKSDB_NAMESPACE::FileSystem* files, const std::string& directory,
+           const std::string& slow_directory);
+
+  const std::string& directory() const { return directory_; }
+  const std::string& slow_directory() const { return slow_directory_; }
+  std::string SlowPath(uint64_t number) const;
+  bool IsLog(const std::string& path) const;
+
+  // Whether a log has the head of one on two tiers.
+  ROCKSDB_NAMESPACE::IOStatus IsTiered(const std::string& path,
+                                       bool* is_tiered) const;
+
+  // A new log, with its head.
+  ROCKSDB_NAMESPACE::IOStatus Make(
+      const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* fast);
+  ROCKSDB_NAMESPACE::IOStatus MakeSlow(
+      uint64_t number,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* slow);
+  ROCKSDB_NAMESPACE::IOStatus SyncDirectory();
+
+  // Nothing is written to a log any more, which has so many bytes.
+  void Closed(const std::string& path, uint64_t bytes);
+
+  // For the store, or for who copies a log and is told of damage by an error.
+  ROCKSDB_NAMESPACE::IOStatus OpenForStore(
+      const std::string& path,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSSequentialFile>* log);
+  ROCKSDB_NAMESPACE::IOStatus OpenForCopy(
+      const std::string& path, std::unique_ptr<TieredLogReader>* log);
+  // Bytes of the log, not of its files. One that is damaged has those that can
+  // be read of it.
+  ROCKSDB_NAMESPACE::IOStatus Size(const std::string& path, uint64_t* bytes);
+  ROCKSDB_NAMESPACE::IOStatus Remove(const std::string& path);
+  ROCKSDB_NAMESPACE::IOStatus Rename(const std::string& path,
+                                     const std::string& to);
+  // Puts all of a log into `merged`, on the fast tier, in place of its two
+  // files. False if it is not there any more.
+  ROCKSDB_NAMESPACE::IOStatus Replace(const std::string& path,
+                                      const std::string& merged,
+                                      bool* was_there);
+  // Removes what the slow tier has of a log that is gone.
+  void RemoveSlowOfGone(const std::string& path);
+
+  // Removes what crashes have left, and what the slow tier has of logs that the
+  // store has removed. Gives those that cannot have been: no log is there that
+  // is newer, but a part on the slow tier, which is left alone.
+  ROCKSDB_NAMESPACE::IOStatus Sweep(std::vector<uint64_t>* lost);
+
+ private:
+  ROCKSDB_NAMESPACE::IOStatus Open(const std::string& path,
+                                   TieredLogReader::For what,
+                                   std::unique_ptr<TieredLogReader>* log);
+  bool IsThere(uint64_t number) const;
+  ROCKSDB_NAMESPACE::IOStatus NewestLog(std::optional<uint64_t>* newest);
+  ROCKSDB_NAMESPACE::IOStatus SweepSlow(const std::string& name,
+                                        std::optional<uint64_t> newest,
+                                        std::vector<uint64_t>* lost);
+  bool Exists(const std::string& path) const;
+  void RemoveIfThere(const std::string& path);
+  void RemoveSlow(uint64_t number);
+
+  ROCKSDB_NAMESPACE::FileSystem* const files_;
+  const std::string directory_;
+  const std::string archive_;
+  const std::string slow_directory_;
+  // A reader must open both files of a log before one of them goes.
+  std::mutex mutex_;
+  // Guards the two below; nothing is waited for under it.
+  std::mutex state_mutex_;
+  std::set<uint64_t> written_;
+  std::map<uint64_t, uint64_t> sizes_;
+};
+
+}  // namespace sluice

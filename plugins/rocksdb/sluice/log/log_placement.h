@@ -1,0 +1,73 @@
+// Which tier a write of a log goes to.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/lease/lease_store.h"
+#include "sluice/log/redirect_threshold.h"
+#include "sluice/monotonic_clock.h"
+
+namespace sluice {
+
+enum class Tier { kFast, kSlow };
+
+// What the program has opened the database with; orders take its place.
+struct PlacementOptions {
+  // Nothing is redirected by the queue without it, unless an order gives it.
+  std::optional<double> queue_requests;
+  double size_bytes = 0;
+  double step_ratio = 0;
+};
+
+// Requests that a device has to do; nothing if that is not known.
+using QueueReader = std::function<std::optional<uint64_t>()>;
+
+// Decides for the logs of one database. Safe for threads.
+class LogPlacement {
+ public:
+  LogPlacement(std::string database, const LeaseStore* leases,
+               const PlacementOptions& options, QueueReader fast,
+               QueueReader slow, const MonotonicClock* clock);
+
+  // The tier of a write of so many bytes.
+  Tier Choose(size_t bytes);
+
+  // Whether what was redirected may be brought back now: the fast tier has
+  // nothing to do, and no order keeps logs away from it.
+  bool MayMerge();
+
+  struct Figures {
+    std::optional<uint64_t> fast_queue_requests;
+    std::optional<uint64_t> slow_queue_requests;
+    // Nothing while nothing is redirected by the queue.
+    std::optional<double> threshold_bytes;
+  };
+  Figures Look();
+
+ private:
+  std::optional<Lease> Find(Aspect aspect) const;
+  std::optional<RedirectLimits> Limits() const;
+  void ReadQueues(const std::optional<RedirectLimits>& limits);
+
+  const std::vector<std::string> scopes_;
+  const LeaseStore* const leases_;
+  const PlacementOptions options_;
+  const QueueReader read_fast_;
+  const QueueReader read_slow_;
+  const MonotonicClock* const clock_;
+
+  std::mutex mutex_;
+  RedirectThreshold threshold_;
+  std::optional<TimePoint> read_at_;
+  std::optional<uint64_t> fast_queue_;
+  std::optional<uint64_t> slow_queue_;
+};
+
+}  // namespace sluice

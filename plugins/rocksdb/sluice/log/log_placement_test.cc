@@ -1,0 +1,112 @@
+#include "sluice/log/log_placement.h"
+
+#include <gtest/gtest.h>
+
+#include "sluice/lease/moved_clock.h"
+
+namespace sluice {
+namespace {
+
+class LogPlacementTest : public testing::Test {
+ protected:
+  LogPlacement Placement(const PlacementOptions& options) {
+    return {"orders",
+            &leases_,
+            options,
+            [this] { return fast_; },
+            [this] { return slow_; },
+            &clock_};
+  }
+  void Order(SettingName name, double number, const std::string& text,
+             const std::string& scope = "") {
+    Setting setting{name, number};
+    setting.text = text;
+    leases_.Set({Kind::kLogPlacement, scope, setting, "test", {}}, 10, true);
+  }
+  void PassTime() { clock_.Move(0.002); }
+
+  MovedClock clock_;
+  LeaseStore leases_{&clock_};
+  std::optional<uint64_t> fast_ = 0;
+  std::optional<uint64_t> slow_ = 0;
+};
+
+constexpr PlacementOptions kByQueue = {4, 1000, 0.5};
+
+TEST_F(LogPlacementTest, WithoutOptionsAndOrdersAllGoesToTheFastTier) {
+  auto placement = Placement({});
+  fast_ = 1000;
+  EXPECT_EQ(placement.Choose(1 << 20), Tier::kFast);
+}
+
+TEST_F(LogPlacementTest, LargeWritesGoToTheSlowTierAndSmallerOnesInAQueue) {
+  auto placement = Placement(kByQueue);
+  EXPECT_EQ(placement.Choose(1000), Tier::kFast);
+  EXPECT_EQ(placement.Choose(1001), Tier::kSlow);
+  fast_ = 5;
+  PassTime();
+  EXPECT_EQ(placement.Choose(501), Tier::kSlow);
+  EXPECT_EQ(placement.Choose(500), Tier::kFast);
+  PassTime();
+  EXPECT_EQ(placement.Choose(1), Tier::kSlow);
+  fast_ = 0;
+  PassTime();
+  EXPECT_EQ(placement.Choose(1000), Tier::kFast);
+}
+
+TEST_F(LogPlacementTest, NothingIsRedirectedToATierThatIsBusyOrUnknown) {
+  auto placement = Placement(kByQueue);
+  slow_ = 1;
+  EXPECT_EQ(placement.Choose(5000), Tier::kFast);
+  slow_ = std::nullopt;
+  PassTime();
+  EXPECT_EQ(placement.Choose(5000), Tier::kFast);
+}
+
+TEST_F(LogPlacementTest, AnOrderNamesTheTierUntilItEnds) {
+  auto placement = Placement(kByQueue);
+  Order(SettingName::kTier, 0, "slow");
+  slow_ = 7;
+  EXPECT_EQ(placement.Choose(1), Tier::kSlow);
+  Order(SettingName::kTier, 0, "fast", "orders");
+  EXPECT_EQ(placement.Choose(5000), Tier::kFast);
+  clock_.Move(11);
+  slow_ = 0;
+  EXPECT_EQ(placement.Choose(1), Tier::kFast);
+  EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
+}
+
+TEST_F(LogPlacementTest, OrdersTakeThePlaceOfOptions) {
+  auto placement = Placement({});
+  Order(SettingName::kRedirectQueue, 0, "");
+  Order(SettingName::kRedirectSize, 100, "");
+  EXPECT_EQ(placement.Choose(101), Tier::kSlow);
+  EXPECT_EQ(placement.Choose(100), Tier::kFast);
+  Order(SettingName::kRedirectStep, 1, "");
+  fast_ = 1;
+  PassTime();
+  EXPECT_EQ(placement.Choose(1), Tier::kSlow);
+  EXPECT_EQ(placement.Look().threshold_bytes, 0);
+}
+
+TEST_F(LogPlacementTest, AnOrderForAnotherDatabaseIsNotForThisOne) {
+  auto placement = Placement({});
+  Order(SettingName::kTier, 0, "slow", "others");
+  EXPECT_EQ(placement.Choose(1), Tier::kFast);
+}
+
+TEST_F(LogPlacementTest, LogsAreMergedWhileTheFastTierIsIdle) {
+  auto placement = Placement({});
+  EXPECT_TRUE(placement.MayMerge());
+  fast_ = 1;
+  PassTime();
+  EXPECT_FALSE(placement.MayMerge());
+  fast_ = std::nullopt;
+  PassTime();
+  EXPECT_TRUE(placement.MayMerge());
+  Order(SettingName::kTier, 0, "slow");
+  EXPECT_FALSE(placement.MayMerge());
+}
+
+}  // namespace
+}  // namespace sluice

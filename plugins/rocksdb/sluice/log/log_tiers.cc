@@ -1,0 +1,133 @@
+#include "sluice/log/log_tiers.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "sluice/log/block_device.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::DBOptions;
+using ROCKSDB_NAMESPACE::IOStatus;
+
+// Of the file system that a path is on, or will be.
+std::optional<BlockDevice> DeviceBelow(const std::string& path) {
+  std::filesystem::path there = path;
+  std::error_code ignored;
+  while (!std::filesystem::exists(there, ignored) &&
+         there != there.parent_path()) {
+    there = there.parent_path();
+  }
+  return BlockDevice::Below(there);
+}
+
+QueueReader QueueBelow(const std::string& path) {
+  return [device = DeviceBelow(path)] {
+    return device ? device->QueueRequests() : std::nullopt;
+  };
+}
+
+PlacementOptions Placement(const PluginOptions& options) {
+  PlacementOptions placement;
+  if (options.redirect_queue_requests >= 0) {
+    placement.queue_requests = options.redirect_queue_requests;
+  }
+  placement.size_bytes = options.redirect_size_bytes;
+  placement.step_ratio = options.redirect_step_ratio;
+  return placement;
+}
+
+void SetLargest(uint64_t number, uint64_t* figure) {
+  *figure = std::max(*figure, number);
+}
+
+}  // namespace
+
+std::string SlowFolderName(const std::string& path) {
+  std::string name;
+  for (const char c : path) {
+    if (c == '/') {
+      name += "%2F";
+    } else if (c == '%') {
+      name += "%25";
+    } else {
+      name.push_back(c);
+    }
+  }
+  return name;
+}
+
+std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
+                                              const std::string& path,
+                                              const PluginOptions& options,
+                                              DBOptions* db_options,
+                                              TieredLogFileSystem* files) {
+  // As the store names it, and as the slow tier does, whatever folder the
+  // program was started in.
+  const std::string directory =
+      db_options->wal_dir.empty() ? path : db_options->wal_dir;
+  const std::string absolute =
+      PlainPath(std::filesystem::absolute(directory).string());
+  const std::string& slow = options.wal_slow_directory;
+  // The second opening of a folder that is in use fails, and changes nothing.
+  if (!files->Remove(directory) || slow.empty()) return nullptr;
+  auto logs = std::make_shared<TieredLogs>(
+      files->target(), directory, slow + "/" + SlowFolderName(absolute),
+      std::make_unique<LogPlacement>(database, leases_, Placement(options),
+                                     QueueBelow(absolute), QueueBelow(slow),
+                                     clock_),
+      &counters_);
+  // What it finds is in the state of the logs.
+  logs->Prepare(slow).PermitUncheckedError();
+  // A log that is used again keeps its name and its old end.
+  db_options->recycle_log_file_num = 0;
+  files->Add(logs);
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::erase_if(logs_, [](const auto& each) { return each.expired(); });
+  logs_.push_back(logs);
+  return logs;
+}
+
+std::vector<std::shared_ptr<TieredLogs>> LogTiers::InUse() const {
+  std::vector<std::shared_ptr<TieredLogs>> in_use;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& each : logs_) {
+    auto logs = each.lock();
+    if (logs && !logs->is_shut_down()) in_use.push_back(std::move(logs));
+  }
+  return in_use;
+}
+
+// Of several databases the longest queue and the lowest threshold.
+void LogTiers::AddFigures(std::map<std::string, uint64_t>* figures) const {
+  const auto in_use = InUse();
+  if (in_use.empty()) return;
+  (*figures)["wal_fast_bytes_total"] = counters_.fast_bytes;
+  (*figures)["wal_slow_bytes_total"] = counters_.slow_bytes;
+  (*figures)["wal_slow_writes_total"] = counters_.slow_writes;
+  (*figures)["wal_merged_logs_total"] = counters_.merged_logs;
+  (*figures)["wal_merged_bytes_total"] = counters_.merged_bytes;
+  std::optional<double> threshold;
+  for (const auto& logs : in_use) {
+    const auto seen = logs->placement()->Look();
+    if (seen.fast_queue_requests) {
+      SetLargest(*seen.fast_queue_requests,
+                 &(*figures)["wal_fast_queue_requests"]);
+    }
+    if (seen.slow_queue_requests) {
+      SetLargest(*seen.slow_queue_requests,
+                 &(*figures)["wal_slow_queue_requests"]);
+    }
+    if (!seen.threshold_bytes) continue;
+    threshold = std::min(threshold.value_or(*seen.threshold_bytes),
+                         *seen.threshold_bytes);
+  }
+  if (threshold) {
+    (*figures)["redirect_threshold_bytes"] = static_cast<uint64_t>(*threshold);
+  }
+}
+
+}  // namespace sluice

@@ -1,0 +1,48 @@
+// The logs of all databases of the process that are on two tiers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rocksdb/options.h"
+#include "sluice/lease/lease_store.h"
+#include "sluice/log/tiered_log_file_system.h"
+#include "sluice/plugin_options.h"
+
+namespace sluice {
+
+// Safe for threads.
+class LogTiers {
+ public:
+  LogTiers(const LeaseStore* leases, const MonotonicClock* clock)
+      : leases_(leases), clock_(clock) {}
+
+  // Where the options name a slow tier, has the logs of the database at `path`
+  // written there too; nullptr where they do not.
+  std::shared_ptr<TieredLogs> Prepare(const std::string& database,
+                                      const std::string& path,
+                                      const PluginOptions& options,
+                                      ROCKSDB_NAMESPACE::DBOptions* db_options,
+                                      TieredLogFileSystem* files);
+
+  // What has happened since the process began, and the queues now.
+  void AddFigures(std::map<std::string, uint64_t>* figures) const;
+
+ private:
+  std::vector<std::shared_ptr<TieredLogs>> InUse() const;
+
+  const LeaseStore* const leases_;
+  const MonotonicClock* const clock_;
+  LogCounters counters_;
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<TieredLogs>> logs_;
+};
+
+// The name of a database's folder on the slow tier: its path, on one level.
+std::string SlowFolderName(const std::string& path);
+
+}  // namespace sluice

@@ -1,0 +1,115 @@
+#include "sluice/log/tiered_logs.h"
+
+#include <utility>
+#include <vector>
+
+#include "sluice/log/tiered_log_writer.h"
+
+namespace sluice {
+namespace {
+
+using ROCKSDB_NAMESPACE::FileOptions;
+using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FSWritableFile;
+using ROCKSDB_NAMESPACE::IOOptions;
+using ROCKSDB_NAMESPACE::IOStatus;
+
+std::string Listed(const std::vector<uint64_t>& numbers) {
+  std::string list;
+  for (const uint64_t number : numbers) {
+    list += (list.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return list;
+}
+
+}  // namespace
+
+// A store may write to a log after it was told that it closes.
+class TieredLogs::Place : public LogPlace {
+ public:
+  Place(std::shared_ptr<TieredLogs> logs, std::string path, uint64_t number)
+      : logs_(std::move(logs)), path_(std::move(path)), number_(number) {}
+
+  Tier Choose(size_t bytes) override {
+    return logs_->has_slow_tier_ ? logs_->placement_->Choose(bytes)
+                                 : Tier::kFast;
+  }
+  void CountWritten(Tier tier, size_t bytes) override {
+    if (tier == Tier::kFast) {
+      logs_->counters_->fast_bytes += bytes;
+      return;
+    }
+    logs_->counters_->slow_bytes += bytes;
+    ++logs_->counters_->slow_writes;
+  }
+  IOStatus MakeSlowFile(std::unique_ptr<FSWritableFile>* file) override {
+    return logs_->log_files_.MakeSlow(number_, file);
+  }
+  IOStatus SyncFastDirectory() override {
+    return logs_->log_files_.SyncDirectory();
+  }
+  void Closed(bool has_slow_file, uint64_t log_bytes) override {
+    logs_->log_files_.Closed(path_, log_bytes);
+    if (has_slow_file) logs_->merges_.Add(path_, log_bytes);
+  }
+
+ private:
+  const std::shared_ptr<TieredLogs> logs_;
+  const std::string path_;
+  const uint64_t number_;
+};
+
+TieredLogs::TieredLogs(FileSystem* files, const std::string& directory,
+                       const std::string& slow_directory,
+                       std::unique_ptr<LogPlacement> placement,
+                       LogCounters* counters)
+    : files_(files),
+      log_files_(files, directory, slow_directory),
+      placement_(std::move(placement)),
+      counters_(counters),
+      merges_(files, &log_files_, placement_.get(), [counters](uint64_t bytes) {
+        ++counters->merged_logs;
+        counters->merged_bytes += bytes;
+      }) {}
+
+IOStatus TieredLogs::Prepare(const std::string& root) {
+  std::vector<uint64_t> lost;
+  // It is not made: where a device is not mounted, its folder is not there.
+  IOStatus status = files_->FileExists(root, IOOptions(), nullptr);
+  if (status.ok()) status = log_files_.Sweep(&lost);
+  has_slow_tier_ = status.ok();
+  state_ = status.ok()
+               ? "logs may go to " + log_files_.slow_directory() + " too"
+               : "no log goes to the slow tier until the database is opened "
+                 "again: " +
+                     status.ToString();
+  if (lost.empty()) return status;
+  refusal_ = IOStatus::IOError(
+      log_files_.directory(),
+      "the logs " + Listed(lost) + " are gone, of which " +
+          log_files_.slow_directory() +
+          " has a part: bring the device back that they were on. If the "
+          "database was removed on purpose, remove that folder too");
+  return refusal_;
+}
+
+IOStatus TieredLogs::NewLog(const std::string& path, const FileOptions& options,
+                            std::unique_ptr<FSWritableFile>* log) {
+  std::unique_ptr<FSWritableFile> fast;
+  IOStatus status = log_files_.Make(path, options, &fast);
+  if (!status.ok()) return status;
+  const uint64_t number = *LogNumber(path.substr(path.rfind('/') + 1));
+  *log = std::make_unique<TieredLogWriter>(
+      std::move(fast),
+      std::make_unique<Place>(shared_from_this(), path, number));
+  return status;
+}
+
+void TieredLogs::Shutdown() {
+  is_shut_down_ = true;
+  is_in_use_ = false;
+  has_slow_tier_ = false;
+  merges_.Stop();
+}
+
+}  // namespace sluice

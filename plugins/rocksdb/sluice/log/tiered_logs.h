@@ -1,0 +1,71 @@
+// The logs of one database on two tiers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rocksdb/file_system.h"
+#include "sluice/log/log_files.h"
+#include "sluice/log/log_merges.h"
+#include "sluice/log/log_placement.h"
+
+namespace sluice {
+
+// What has happened to logs, for the figures of the process.
+struct LogCounters {
+  std::atomic<uint64_t> fast_bytes{0};
+  std::atomic<uint64_t> slow_bytes{0};
+  std::atomic<uint64_t> slow_writes{0};
+  std::atomic<uint64_t> merged_logs{0};
+  std::atomic<uint64_t> merged_bytes{0};
+};
+
+class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
+ public:
+  TieredLogs(ROCKSDB_NAMESPACE::FileSystem* files, const std::string& directory,
+             const std::string& slow_directory,
+             std::unique_ptr<LogPlacement> placement, LogCounters* counters);
+
+  LogFiles* files() { return &log_files_; }
+  LogPlacement* placement() { return placement_.get(); }
+
+  // Looks at the slow tier, below `root`, before the database is opened.
+  // Without one nothing is redirected.
+  ROCKSDB_NAMESPACE::IOStatus Prepare(const std::string& root);
+  // Why the database must stay closed, where the fast tier has lost logs.
+  const ROCKSDB_NAMESPACE::IOStatus& refusal() const { return refusal_; }
+  // For the log of the program: what Prepare has found.
+  const std::string& state() const { return state_; }
+
+  ROCKSDB_NAMESPACE::IOStatus NewLog(
+      const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* log);
+
+  // Nothing is merged from then on, and nothing redirected.
+  void Shutdown();
+  bool is_shut_down() const { return is_shut_down_; }
+
+  // From the opening of the database to its shutdown: no other one has logs in
+  // the folder then.
+  void SetInUse() { is_in_use_ = true; }
+  bool is_in_use() const { return is_in_use_; }
+
+ private:
+  class Place;
+
+  ROCKSDB_NAMESPACE::FileSystem* const files_;
+  LogFiles log_files_;
+  const std::unique_ptr<LogPlacement> placement_;
+  LogCounters* const counters_;
+  LogMerges merges_;
+  ROCKSDB_NAMESPACE::IOStatus refusal_;
+  std::string state_;
+  std::atomic<bool> has_slow_tier_{false};
+  std::atomic<bool> is_shut_down_{false};
+  std::atomic<bool> is_in_use_{false};
+};
+
+}  // namespace sluice
