@@ -29,7 +29,10 @@ FIXED = {"stats_dump_period_sec": 1, "max_log_file_size": 0, "keep_log_file_num"
 RESULTS = "--results"
 # Loaded data is one copy for all runs of a variant: these are for the runs alone, or it would be
 # as the first of them happens to want it.
-NOT_WHILE_LOADING = ("family.disable_auto_compactions", "plugin.")
+NOT_WHILE_LOADING = ("family.disable_auto_compactions", "database.wal_dir", "plugin.")
+# Folders of logs on a disk beside the measured one; they are made and removed with the database.
+WAL_DIRECTORY = "database.wal_dir"
+LOG_FOLDERS = (WAL_DIRECTORY, "plugin.wal_slow_directory")
 
 
 class Store:
@@ -51,6 +54,10 @@ class Store:
                 for name, value in self.settings.items()
                 if not name.startswith(NOT_WHILE_LOADING)
             }
+
+    def log_folders(self) -> list[Path]:
+        """Where the run has logs besides the folder of the database."""
+        return [Path(self.settings[name]) for name in LOG_FOLDERS if name in self.settings]
 
     def of(self, prefix: str) -> dict:
         """The settings whose names begin so, without that."""
@@ -105,6 +112,18 @@ def own(path: Path, user: str) -> None:
     path.chmod(0o2770)
 
 
+def make_log_folders(store: Store) -> None:
+    """Make them empty, on a disk that is there; a copy's logs go where the run has them."""
+    for folder in store.log_folders():
+        if not folder.parent.is_dir():
+            raise SystemExit(f"{folder.parent} is not there: take an inventory with a slow disk")
+        shutil.rmtree(folder, ignore_errors=True)
+        own(folder, store.order["user"])
+    if WAL_DIRECTORY in store.settings:
+        for log in store.directory.glob("*.log"):
+            shutil.move(log, store.settings[WAL_DIRECTORY])
+
+
 def loaded() -> dict:
     """Whether there is a loaded copy for the run."""
     return {"loaded": Store(json.load(sys.stdin)).copy.exists()}
@@ -127,6 +146,9 @@ def start() -> dict:
             log.unlink()
     else:
         own(store.directory, store.order["user"])
+    # A load that is for all runs has its logs in the database.
+    if from_copy or not store.order["run"]["data"].get("restore_from_copy", False):
+        make_log_folders(store)
     seconds = time.monotonic() - began
     # Who starts without the copy that there is to be makes it.
     is_loading = not from_copy and store.order["run"]["data"].get("restore_from_copy", False)
@@ -175,7 +197,8 @@ def stop() -> dict:
         old = sorted(store.directory.glob("LOG.old.*"))
         for number, log in enumerate([*old, *store.directory.glob("LOG")], 1):
             shutil.copyfile(log, LOGS / f"{store.order['node']}-{number:02d}.log")
-        shutil.rmtree(store.directory, ignore_errors=True)
+        for folder in (store.directory, *store.log_folders()):
+            shutil.rmtree(folder, ignore_errors=True)
         STATE.unlink()
     return {"logs": str(LOGS)}
 

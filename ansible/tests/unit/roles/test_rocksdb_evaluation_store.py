@@ -106,6 +106,31 @@ def test_a_copy_is_loaded_alike_whichever_run_comes_first(program, tmp_path, mon
     assert "ROCKSDB_DB_OPTIONS_OVERRIDE" in program.read_state().environment()
 
 
+def test_logs_on_another_disk_are_made_and_removed_with_the_database(
+    program, tmp_path, monkeypatch
+):
+    run = {"data": {"record_count": 10, "restore_from_copy": True}}
+    slow = tmp_path / "disk" / "wal"
+    run["settings"] = {"database.wal_dir": str(slow)}
+    # The load is for all runs: its logs are in the database.
+    started(program, tmp_path, monkeypatch, **run)
+    database = program.read_state().directory
+    (database / "000007.log").write_text("logged")
+    program.save()
+    program.stop()
+    assert not slow.exists()
+
+    with pytest.raises(SystemExit, match="slow disk"):
+        started(program, tmp_path, monkeypatch, **run)
+    slow.mkdir(parents=True)
+    (slow / "000003.log").touch()
+    started(program, tmp_path, monkeypatch, **run)
+    assert [log.name for log in slow.iterdir()] == ["000007.log"]
+    assert not list(database.glob("*.log"))
+    program.stop()
+    assert not slow.exists()
+
+
 def test_logs_are_kept_in_the_order_of_the_openings(program, tmp_path, monkeypatch):
     started(program, tmp_path, monkeypatch)
     database = program.read_state().directory
