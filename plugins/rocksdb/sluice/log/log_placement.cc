@@ -5,9 +5,8 @@
 namespace sluice {
 namespace {
 
-// Writes that come faster share what the kernel has said: it takes some 20 us
-// to ask.
-constexpr Duration kQueueAge = std::chrono::milliseconds(1);
+// What was seen before says nothing of now.
+constexpr Duration kOldest = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -39,17 +38,16 @@ std::optional<RedirectLimits> LogPlacement::Limits() const {
       number(Aspect::kRedirectStep, options_.step_ratio)};
 }
 
-// The threshold changes by readings, not by writes: it would be gone at once
-// where writes are many and small.
-void LogPlacement::ReadQueues(const std::optional<RedirectLimits>& limits) {
-  const TimePoint now = clock_->Now();
-  if (read_at_ && now - *read_at_ < kQueueAge) return;
-  read_at_ = now;
-  fast_queue_ = read_fast_();
-  slow_queue_ = read_slow_();
-  if (limits && fast_queue_) {
-    threshold_.Observe(static_cast<double>(*fast_queue_), *limits);
-  }
+bool LogPlacement::Sample() {
+  const auto limits = Limits();
+  if (!limits) return false;
+  const auto fast = read_fast_();
+  const auto slow = read_slow_();
+  std::lock_guard<std::mutex> lock(mutex_);
+  sampled_at_ = clock_->Now();
+  is_slow_idle_ = fast && slow && *slow == 0;
+  if (fast) threshold_.Observe(static_cast<double>(*fast), *limits);
+  return true;
 }
 
 Tier LogPlacement::Choose(size_t bytes) {
@@ -59,26 +57,22 @@ Tier LogPlacement::Choose(size_t bytes) {
   const auto limits = Limits();
   if (!limits) return Tier::kFast;
   std::lock_guard<std::mutex> lock(mutex_);
-  ReadQueues(limits);
-  const bool is_slow_idle = slow_queue_ && *slow_queue_ == 0;
+  const bool is_seen = sampled_at_ && clock_->Now() - *sampled_at_ < kOldest;
   const bool is_large =
       static_cast<double>(bytes) > threshold_.SizeBytes(*limits);
-  return is_slow_idle && is_large ? Tier::kSlow : Tier::kFast;
+  return is_seen && is_slow_idle_ && is_large ? Tier::kSlow : Tier::kFast;
 }
 
 bool LogPlacement::MayMerge() {
   const auto ordered = Find(Aspect::kTier);
   if (ordered && ordered->setting.text == "slow") return false;
-  std::lock_guard<std::mutex> lock(mutex_);
-  ReadQueues(Limits());
-  return !fast_queue_ || *fast_queue_ == 0;
+  return read_fast_().value_or(0) == 0;
 }
 
 LogPlacement::Figures LogPlacement::Look() {
   const auto limits = Limits();
+  Figures figures{read_fast_(), read_slow_(), std::nullopt};
   std::lock_guard<std::mutex> lock(mutex_);
-  ReadQueues(limits);
-  Figures figures{fast_queue_, slow_queue_, std::nullopt};
   if (limits) figures.threshold_bytes = threshold_.SizeBytes(*limits);
   return figures;
 }

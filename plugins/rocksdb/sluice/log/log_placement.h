@@ -36,8 +36,13 @@ class LogPlacement {
                const PlacementOptions& options, QueueReader fast,
                QueueReader slow, const MonotonicClock* clock);
 
-  // The tier of a write of so many bytes.
+  // The tier of a write of so many bytes, by what was seen last.
   Tier Choose(size_t bytes);
+
+  // Looks at the queues, if something is redirected by them; false if nothing
+  // is. Not at writes: one that is synced comes when the device has just done
+  // all that it had.
+  bool Sample();
 
   // Whether what was redirected may be brought back now: the fast tier has
   // nothing to do, and no order keeps logs away from it.
@@ -54,7 +59,6 @@ class LogPlacement {
  private:
   std::optional<Lease> Find(Aspect aspect) const;
   std::optional<RedirectLimits> Limits() const;
-  void ReadQueues(const std::optional<RedirectLimits>& limits);
 
   const std::vector<std::string> scopes_;
   const LeaseStore* const leases_;
@@ -65,9 +69,8 @@ class LogPlacement {
 
   std::mutex mutex_;
   RedirectThreshold threshold_;
-  std::optional<TimePoint> read_at_;
-  std::optional<uint64_t> fast_queue_;
-  std::optional<uint64_t> slow_queue_;
+  std::optional<TimePoint> sampled_at_;
+  bool is_slow_idle_ = false;
 };
 
 }  // namespace sluice

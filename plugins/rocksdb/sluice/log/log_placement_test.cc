@@ -23,8 +23,6 @@ class LogPlacementTest : public testing::Test {
     setting.text = text;
     leases_.Set({Kind::kLogPlacement, scope, setting, "test", {}}, 10, true);
   }
-  void PassTime() { clock_.Move(0.002); }
-
   MovedClock clock_;
   LeaseStore leases_{&clock_};
   std::optional<uint64_t> fast_ = 0;
@@ -36,30 +34,41 @@ constexpr PlacementOptions kByQueue = {4, 1000, 0.5};
 TEST_F(LogPlacementTest, WithoutOptionsAndOrdersAllGoesToTheFastTier) {
   auto placement = Placement({});
   fast_ = 1000;
+  EXPECT_FALSE(placement.Sample());
   EXPECT_EQ(placement.Choose(1 << 20), Tier::kFast);
+}
+
+TEST_F(LogPlacementTest, NothingIsRedirectedByWhatWasSeenLongAgo) {
+  auto placement = Placement(kByQueue);
+  placement.Sample();
+  EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
+  clock_.Move(1);
+  EXPECT_EQ(placement.Choose(5000), Tier::kFast);
 }
 
 TEST_F(LogPlacementTest, LargeWritesGoToTheSlowTierAndSmallerOnesInAQueue) {
   auto placement = Placement(kByQueue);
+  EXPECT_TRUE(placement.Sample());
   EXPECT_EQ(placement.Choose(1000), Tier::kFast);
   EXPECT_EQ(placement.Choose(1001), Tier::kSlow);
   fast_ = 5;
-  PassTime();
+  placement.Sample();
   EXPECT_EQ(placement.Choose(501), Tier::kSlow);
   EXPECT_EQ(placement.Choose(500), Tier::kFast);
-  PassTime();
+  placement.Sample();
   EXPECT_EQ(placement.Choose(1), Tier::kSlow);
   fast_ = 0;
-  PassTime();
+  placement.Sample();
   EXPECT_EQ(placement.Choose(1000), Tier::kFast);
 }
 
 TEST_F(LogPlacementTest, NothingIsRedirectedToATierThatIsBusyOrUnknown) {
   auto placement = Placement(kByQueue);
   slow_ = 1;
+  placement.Sample();
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
   slow_ = std::nullopt;
-  PassTime();
+  placement.Sample();
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
 }
 
@@ -72,6 +81,7 @@ TEST_F(LogPlacementTest, AnOrderNamesTheTierUntilItEnds) {
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
   clock_.Move(11);
   slow_ = 0;
+  placement.Sample();
   EXPECT_EQ(placement.Choose(1), Tier::kFast);
   EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
 }
@@ -80,11 +90,12 @@ TEST_F(LogPlacementTest, OrdersTakeThePlaceOfOptions) {
   auto placement = Placement({});
   Order(SettingName::kRedirectQueue, 0, "");
   Order(SettingName::kRedirectSize, 100, "");
+  EXPECT_TRUE(placement.Sample());
   EXPECT_EQ(placement.Choose(101), Tier::kSlow);
   EXPECT_EQ(placement.Choose(100), Tier::kFast);
   Order(SettingName::kRedirectStep, 1, "");
   fast_ = 1;
-  PassTime();
+  placement.Sample();
   EXPECT_EQ(placement.Choose(1), Tier::kSlow);
   EXPECT_EQ(placement.Look().threshold_bytes, 0);
 }
@@ -99,10 +110,8 @@ TEST_F(LogPlacementTest, LogsAreMergedWhileTheFastTierIsIdle) {
   auto placement = Placement({});
   EXPECT_TRUE(placement.MayMerge());
   fast_ = 1;
-  PassTime();
   EXPECT_FALSE(placement.MayMerge());
   fast_ = std::nullopt;
-  PassTime();
   EXPECT_TRUE(placement.MayMerge());
   Order(SettingName::kTier, 0, "slow");
   EXPECT_FALSE(placement.MayMerge());

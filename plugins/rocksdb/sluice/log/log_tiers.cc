@@ -1,17 +1,25 @@
 #include "sluice/log/log_tiers.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "sluice/guarded.h"
 #include "sluice/log/block_device.h"
+#include "sluice/signal_free_thread.h"
 
 namespace sluice {
 namespace {
 
 using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
+
+// A look at both devices takes some 50 us.
+constexpr auto kSamplePeriod = std::chrono::milliseconds(10);
+// While nothing is redirected by queues; an order may change that.
+constexpr auto kIdlePeriod = std::chrono::milliseconds(100);
 
 // Of the file system that a path is on, or will be.
 std::optional<BlockDevice> DeviceBelow(const std::string& path) {
@@ -93,17 +101,50 @@ std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
 
 std::vector<std::shared_ptr<TieredLogs>> LogTiers::InUse() const {
   std::vector<std::shared_ptr<TieredLogs>> in_use;
-  std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& each : logs_) {
     auto logs = each.lock();
-    if (logs && !logs->is_shut_down()) in_use.push_back(std::move(logs));
+    if (logs && logs->is_in_use()) in_use.push_back(std::move(logs));
   }
   return in_use;
 }
 
+void LogTiers::Opened(TieredLogs* logs) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  logs->SetInUse();
+  if (is_sampling_) return;
+  if (sampler_.joinable()) sampler_.join();
+  is_sampling_ = true;
+  sampler_ = StartSignalFreeThread("sluice-queues", [this] { RunSampler(); });
+}
+
+void LogTiers::RunSampler() {
+  for (;;) {
+    bool is_needed = false;
+    {
+      std::vector<std::shared_ptr<TieredLogs>> in_use;
+      {
+        std::lock_guard<std::mutex> lock(mutex_);
+        Guarded([&] { in_use = InUse(); });
+        if (in_use.empty()) {
+          is_sampling_ = false;
+          return;
+        }
+      }
+      for (const auto& logs : in_use) {
+        Guarded([&] { is_needed |= logs->placement()->Sample(); });
+      }
+    }
+    std::this_thread::sleep_for(is_needed ? kSamplePeriod : kIdlePeriod);
+  }
+}
+
 // Of several databases the longest queue and the lowest threshold.
 void LogTiers::AddFigures(std::map<std::string, uint64_t>* figures) const {
-  const auto in_use = InUse();
+  std::vector<std::shared_ptr<TieredLogs>> in_use;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    in_use = InUse();
+  }
   if (in_use.empty()) return;
   (*figures)["wal_fast_bytes_total"] = counters_.fast_bytes;
   (*figures)["wal_slow_bytes_total"] = counters_.slow_bytes;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rocksdb/options.h"
@@ -29,17 +30,25 @@ class LogTiers {
                                       ROCKSDB_NAMESPACE::DBOptions* db_options,
                                       TieredLogFileSystem* files);
 
+  // The database is open: from now on its devices are looked at.
+  void Opened(TieredLogs* logs);
+
   // What has happened since the process began, and the queues now.
   void AddFigures(std::map<std::string, uint64_t>* figures) const;
 
  private:
+  // With the lock held.
   std::vector<std::shared_ptr<TieredLogs>> InUse() const;
+  void RunSampler();
 
   const LeaseStore* const leases_;
   const MonotonicClock* const clock_;
   LogCounters counters_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<TieredLogs>> logs_;
+  // Ends by itself when no database is open.
+  std::thread sampler_;
+  bool is_sampling_ = false;
 };
 
 // The name of a database's folder on the slow tier: its path, on one level.

@@ -28,6 +28,10 @@ using ROCKSDB_NAMESPACE::WriteOptions;
 const Json kSlow = {{"name", "tier"}, {"text", "slow"}};
 const Json kFast = {{"name", "tier"}, {"text", "fast"}};
 
+constexpr char kFolderVariable[] = "SLUICE_TEST_FOLDER";
+constexpr char kLogsVariable[] = "SLUICE_TEST_LOGS";
+constexpr char kPipeVariable[] = "SLUICE_TEST_PIPE";
+
 class LogTiersTest : public OpenedStore {
  protected:
   LogTiersTest() : slow_(folder_ + "/slow") {
@@ -78,10 +82,17 @@ class LogTiersTest : public OpenedStore {
   void WriteInAProcessThatIsKilled(int count) {
     std::array<int, 2> pipe;
     ASSERT_EQ(::pipe(pipe.data()), 0);
+    const std::string pipe_end = std::to_string(pipe[1]);
     const pid_t writer = ::fork();
     ASSERT_GE(writer, 0);
     if (writer == 0) {
-      WriteUntilKilled(pipe[1]);
+      // This program anew: the threads of this process are not in its copy.
+      ::setenv(kFolderVariable, folder_.c_str(), 1);
+      ::setenv(kLogsVariable, options_.wal_dir.c_str(), 1);
+      ::setenv(kPipeVariable, pipe_end.c_str(), 1);
+      ::execl("/proc/self/exe", "store_test", "--gtest_also_run_disabled_tests",
+              "--gtest_filter=LogTiersTest.DISABLED_WritesUntilKilled",
+              nullptr);
       ::_exit(1);
     }
     ::close(pipe[1]);
@@ -116,8 +127,19 @@ class LogTiersTest : public OpenedStore {
     }
   }
 
-  const std::string slow_;
+  std::string slow_;
 };
+
+// Run by other tests, as a process of its own.
+TEST_F(LogTiersTest, DISABLED_WritesUntilKilled) {
+  const char* const folder = std::getenv(kFolderVariable);
+  ASSERT_NE(folder, nullptr);
+  std::filesystem::remove_all(folder_);
+  folder_ = folder;
+  slow_ = folder_ + "/slow";
+  options_.wal_dir = std::getenv(kLogsVariable);
+  WriteUntilKilled(std::atoi(std::getenv(kPipeVariable)));
+}
 
 TEST_F(LogTiersTest, LogsMoveByOrderAndAreRecovered) {
   OpenOnTwoTiers();

@@ -106,7 +106,6 @@ IOStatus TieredLogs::NewLog(const std::string& path, const FileOptions& options,
 }
 
 void TieredLogs::Shutdown() {
-  is_shut_down_ = true;
   is_in_use_ = false;
   has_slow_tier_ = false;
   merges_.Stop();

@@ -46,7 +46,6 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
 
   // Nothing is merged from then on, and nothing redirected.
   void Shutdown();
-  bool is_shut_down() const { return is_shut_down_; }
 
   // From the opening of the database to its shutdown: no other one has logs in
   // the folder then.
@@ -64,7 +63,6 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
   ROCKSDB_NAMESPACE::IOStatus refusal_;
   std::string state_;
   std::atomic<bool> has_slow_tier_{false};
-  std::atomic<bool> is_shut_down_{false};
   std::atomic<bool> is_in_use_{false};
 };
 

@@ -167,7 +167,7 @@ void Process::Opened(DB* db) {
   database->Opened(db);
   const auto log = db->GetDBOptions().info_log;
   if (const auto& logs = database->logs()) {
-    logs->SetInUse();
+    log_tiers_.Opened(logs.get());
     ROCKSDB_NAMESPACE::Info(log, "sluice: %s", logs->state().c_str());
   }
   if (socket_.IsOpen()) {
