@@ -13,8 +13,7 @@
 #include "db/log_writer.h"
 #include "file/sequence_file_reader.h"
 #include "file/writable_file_writer.h"
-#include "sluice/log/log_files.h"
-#include "sluice/log/tiered_log_writer.h"
+#include "sluice/log/chosen_place.h"
 
 namespace sluice {
 namespace {
@@ -24,7 +23,6 @@ using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FSSequentialFile;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IOOptions;
-using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::SequentialFileReader;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
@@ -34,24 +32,6 @@ using ROCKSDB_NAMESPACE::WriteOptions;
 namespace log = ROCKSDB_NAMESPACE::log;
 
 constexpr uint64_t kNumber = 7;
-
-class ChosenPlace : public LogPlace {
- public:
-  ChosenPlace(LogFiles* files, std::string path, const Tier* tier)
-      : files_(files), path_(std::move(path)), tier_(tier) {}
-  Tier Choose(size_t) override { return *tier_; }
-  void CountWritten(Tier, size_t) override {}
-  IOStatus MakeSlowFile(std::unique_ptr<FSWritableFile>* file) override {
-    return files_->MakeSlow(kNumber, file);
-  }
-  IOStatus SyncFastDirectory() override { return files_->SyncDirectory(); }
-  void Closed(bool, uint64_t bytes) override { files_->Closed(path_, bytes); }
-
- private:
-  LogFiles* const files_;
-  const std::string path_;
-  const Tier* const tier_;
-};
 
 class Reports : public log::Reader::Reporter {
  public:

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sluice/log/log_files.h"
+#include "sluice/log/chosen_place.h"
 #include "sluice/log/tiered_log_reader.h"
-#include "sluice/log/tiered_log_writer.h"
 
 namespace sluice {
 namespace {
@@ -65,25 +64,6 @@ class FillingFiles : public FileSystemWrapper {
   };
 };
 
-// The tier that a test says.
-class ChosenPlace : public LogPlace {
- public:
-  ChosenPlace(LogFiles* files, const Tier* tier) : files_(files), tier_(tier) {}
-  Tier Choose(size_t) override { return *tier_; }
-  void CountWritten(Tier, size_t) override {}
-  IOStatus MakeSlowFile(std::unique_ptr<FSWritableFile>* file) override {
-    return files_->MakeSlow(7, file);
-  }
-  IOStatus SyncFastDirectory() override { return files_->SyncDirectory(); }
-  void Closed(bool, uint64_t bytes) override {
-    files_->Closed(files_->directory() + "/000007.log", bytes);
-  }
-
- private:
-  LogFiles* const files_;
-  const Tier* const tier_;
-};
-
 class TieredLogTest : public testing::Test {
  protected:
   TieredLogTest() {
@@ -107,7 +87,8 @@ class TieredLogTest : public testing::Test {
     std::unique_ptr<FSWritableFile> fast;
     ASSERT_TRUE(logs_->Make(fast_path_, FileOptions(), &fast).ok());
     log_ = std::make_unique<TieredLogWriter>(
-        std::move(fast), std::make_unique<ChosenPlace>(logs_.get(), &tier_));
+        std::move(fast),
+        std::make_unique<ChosenPlace>(logs_.get(), fast_path_, &tier_));
     written_.clear();
     synced_ = 0;
     synced_fast_ = synced_slow_ = 0;
