@@ -52,7 +52,6 @@ class Layout:
     site: Mapping[str, str] = field(default_factory=dict)
     hdfs_site: Mapping[str, str] = field(default_factory=dict)
     heaps: Mapping[str, str] = field(default_factory=dict)
-    java_options: Mapping[str, str] = field(default_factory=dict)
 
     def datanode_names(self) -> list[str]:
         """Names of the DataNodes."""
@@ -66,8 +65,7 @@ class Layout:
         """Options of Java for the daemons of a kind."""
         heap = self.heaps.get(kind, HEAPS[kind])
         collector = "G1" if kind == "regionserver" else "Serial"
-        options = f"-Xms{heap} -Xmx{heap} -XX:+Use{collector}GC"
-        return f"{options} {self.java_options.get(kind, '')}".strip()
+        return f"-Xms{heap} -Xmx{heap} -XX:+Use{collector}GC"
 
 
 def numbered(kind: str, count: int) -> list[str]:

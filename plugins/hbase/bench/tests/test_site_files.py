@@ -89,9 +89,9 @@ def test_what_the_caller_sets_wins():
     assert hdfs_site(layout, FOLDER, ports)["dfs.replication"] == "1"
 
 
-def test_java_options_end_with_the_callers():
-    layout = Layout(heaps={"regionserver": "512m"}, java_options={"regionserver": "-Dx=1"})
-    assert layout.java_options_of("regionserver") == "-Xms512m -Xmx512m -XX:+UseG1GC -Dx=1"
+def test_java_options_have_the_callers_heap():
+    layout = Layout(heaps={"regionserver": "512m"})
+    assert layout.java_options_of("regionserver") == "-Xms512m -Xmx512m -XX:+UseG1GC"
     assert layout.java_options_of("zookeeper") == "-Xms128m -Xmx128m -XX:+UseSerialGC"
 
 

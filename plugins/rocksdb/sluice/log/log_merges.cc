@@ -34,13 +34,16 @@ void LogMerges::Add(const std::string& path, uint64_t bytes) {
   changed_.notify_all();
 }
 
+// The store may say from several threads at once that it closes.
 void LogMerges::Stop() {
+  std::thread ended;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     is_stopped_ = true;
+    ended.swap(thread_);
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (ended.joinable()) ended.join();
 }
 
 void LogMerges::Run() {

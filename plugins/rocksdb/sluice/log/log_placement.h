@@ -1,7 +1,6 @@
 // Which tier a write of a log goes to.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

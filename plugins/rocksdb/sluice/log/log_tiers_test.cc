@@ -10,6 +10,8 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "rocksdb/utilities/checkpoint.h"
 #include "sluice/store/opened_store.h"
@@ -334,6 +336,23 @@ TEST_F(LogTiersTest, ClosedLogsAreMergedIntoTheFastTier) {
   });
   EXPECT_EQ(SlowFiles(), 0u);
   ASSERT_TRUE(db_->DestroyColumnFamilyHandle(other).ok());
+}
+
+TEST_F(LogTiersTest, ADatabaseMayBeToldToCloseByManyThreads) {
+  for (int round = 0; round < 20; ++round) {
+    OpenOnTwoTiers();
+    Order(kSlow);
+    Put(round);
+    ASSERT_TRUE(db_->Flush(FlushOptions()).ok());
+    std::vector<std::thread> closing;
+    for (int i = 0; i < 4; ++i) {
+      closing.emplace_back([this] {
+        ROCKSDB_NAMESPACE::CancelAllBackgroundWork(db_.get(), /*wait=*/false);
+      });
+    }
+    for (std::thread& each : closing) each.join();
+    db_.reset();
+  }
 }
 
 TEST_F(LogTiersTest, FoldersOfDatabasesDoNotMeet) {
