@@ -7,6 +7,8 @@ namespace {
 
 // What was seen before says nothing of now.
 constexpr Duration kOldest = std::chrono::milliseconds(200);
+// A queue is empty for moments between the parts of a flush as well.
+constexpr Duration kIdleBeforeMerge = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -42,11 +44,10 @@ bool LogPlacement::Sample() {
   const auto limits = Limits();
   if (!limits) return false;
   const auto fast = read_fast_();
-  const auto slow = read_slow_();
+  if (!fast) return true;
   std::lock_guard<std::mutex> lock(mutex_);
   sampled_at_ = clock_->Now();
-  is_slow_idle_ = fast && slow && *slow == 0;
-  if (fast) threshold_.Observe(static_cast<double>(*fast), *limits);
+  threshold_.Observe(static_cast<double>(*fast), *limits);
   return true;
 }
 
@@ -56,17 +57,33 @@ Tier LogPlacement::Choose(size_t bytes) {
   }
   const auto limits = Limits();
   if (!limits) return Tier::kFast;
+  if (!IsLarge(bytes, *limits)) return Tier::kFast;
+  // Now, and not when the queues were last looked at: what was in this one then
+  // is most often the write before, which is done.
+  return read_slow_() == uint64_t{0} ? Tier::kSlow : Tier::kFast;
+}
+
+bool LogPlacement::IsLarge(size_t bytes, const RedirectLimits& limits) {
   std::lock_guard<std::mutex> lock(mutex_);
   const bool is_seen = sampled_at_ && clock_->Now() - *sampled_at_ < kOldest;
-  const bool is_large =
-      static_cast<double>(bytes) > threshold_.SizeBytes(*limits);
-  return is_seen && is_slow_idle_ && is_large ? Tier::kSlow : Tier::kFast;
+  return is_seen && static_cast<double>(bytes) > threshold_.SizeBytes(limits);
 }
 
 bool LogPlacement::MayMerge() {
   const auto ordered = Find(Aspect::kTier);
   if (ordered && ordered->setting.text == "slow") return false;
-  return read_fast_().value_or(0) == 0;
+  const auto queue = read_fast_();
+  if (!queue) return true;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const TimePoint now = clock_->Now();
+  const bool was_watched =
+      merge_looked_at_ && now - *merge_looked_at_ < kOldest;
+  merge_looked_at_ = now;
+  if (*queue > 0 || !was_watched || !idle_since_) {
+    idle_since_ = *queue > 0 ? std::nullopt : std::optional(now);
+    return false;
+  }
+  return now - *idle_since_ >= kIdleBeforeMerge;
 }
 
 LogPlacement::Figures LogPlacement::Look() {

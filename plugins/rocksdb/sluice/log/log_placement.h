@@ -35,16 +35,18 @@ class LogPlacement {
                const PlacementOptions& options, QueueReader fast,
                QueueReader slow, const MonotonicClock* clock);
 
-  // The tier of a write of so many bytes, by what was seen last.
+  // The tier of a write of so many bytes: by what was last seen of the fast
+  // tier, and by what the slow one has to do now.
   Tier Choose(size_t bytes);
 
-  // Looks at the queues, if something is redirected by them; false if nothing
-  // is. Not at writes: one that is synced comes when the device has just done
-  // all that it had.
+  // Looks at the fast tier's queue, if something is redirected by it; false if
+  // nothing is. Not at writes: one that is synced comes when the device has
+  // just done all that it had.
   bool Sample();
 
-  // Whether what was redirected may be brought back now: the fast tier has
-  // nothing to do, and no order keeps logs away from it.
+  // Whether what was redirected may be brought back now: the fast tier has had
+  // nothing to do for a second of being asked, and no order keeps logs away
+  // from it. Where its queue is not known it may.
   bool MayMerge();
 
   struct Figures {
@@ -58,6 +60,7 @@ class LogPlacement {
  private:
   std::optional<Lease> Find(Aspect aspect) const;
   std::optional<RedirectLimits> Limits() const;
+  bool IsLarge(size_t bytes, const RedirectLimits& limits);
 
   const std::vector<std::string> scopes_;
   const LeaseStore* const leases_;
@@ -69,7 +72,8 @@ class LogPlacement {
   std::mutex mutex_;
   RedirectThreshold threshold_;
   std::optional<TimePoint> sampled_at_;
-  bool is_slow_idle_ = false;
+  std::optional<TimePoint> merge_looked_at_;
+  std::optional<TimePoint> idle_since_;
 };
 
 }  // namespace sluice

@@ -64,11 +64,26 @@ TEST_F(LogPlacementTest, LargeWritesGoToTheSlowTierAndSmallerOnesInAQueue) {
 
 TEST_F(LogPlacementTest, NothingIsRedirectedToATierThatIsBusyOrUnknown) {
   auto placement = Placement(kByQueue);
-  slow_ = 1;
   placement.Sample();
+  slow_ = 1;
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
   slow_ = std::nullopt;
+  EXPECT_EQ(placement.Choose(5000), Tier::kFast);
+}
+
+// The slow tier is busy whenever it is looked at while it takes all writes.
+TEST_F(LogPlacementTest, WhatTheSlowTierHasToDoIsThatOfTheWrite) {
+  auto placement = Placement(kByQueue);
+  slow_ = 1;
   placement.Sample();
+  slow_ = 0;
+  EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
+}
+
+TEST_F(LogPlacementTest, NothingIsRedirectedWhereTheFastTierIsUnknown) {
+  auto placement = Placement(kByQueue);
+  fast_ = std::nullopt;
+  EXPECT_TRUE(placement.Sample());
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
 }
 
@@ -106,13 +121,52 @@ TEST_F(LogPlacementTest, AnOrderForAnotherDatabaseIsNotForThisOne) {
   EXPECT_EQ(placement.Choose(1), Tier::kFast);
 }
 
-TEST_F(LogPlacementTest, LogsAreMergedWhileTheFastTierIsIdle) {
+class LogMergeTurnTest : public LogPlacementTest {
+ protected:
+  // Whether a merge may go on after so many looks, 100 ms apart.
+  bool MayAfter(int looks, LogPlacement* placement) {
+    bool may = false;
+    for (int look = 0; look < looks; ++look) {
+      clock_.Move(0.1);
+      may = placement->MayMerge();
+    }
+    return may;
+  }
+};
+
+TEST_F(LogMergeTurnTest, LogsAreMergedOnceTheFastTierIsIdleForLong) {
   auto placement = Placement({});
+  EXPECT_FALSE(MayAfter(10, &placement));
+  EXPECT_TRUE(MayAfter(2, &placement));
   EXPECT_TRUE(placement.MayMerge());
+}
+
+TEST_F(LogMergeTurnTest, AMomentWithoutAQueueIsNotIdle) {
+  auto placement = Placement({});
+  EXPECT_TRUE(MayAfter(12, &placement));
   fast_ = 1;
   EXPECT_FALSE(placement.MayMerge());
+  fast_ = 0;
+  EXPECT_FALSE(MayAfter(10, &placement));
+  EXPECT_TRUE(MayAfter(2, &placement));
+}
+
+TEST_F(LogMergeTurnTest, WhatWasIdleBeforeNobodyAskedHasToBeSeenAgain) {
+  auto placement = Placement({});
+  EXPECT_TRUE(MayAfter(12, &placement));
+  clock_.Move(60);
+  EXPECT_FALSE(placement.MayMerge());
+}
+
+TEST_F(LogMergeTurnTest, LogsAreMergedWhereTheQueueIsUnknown) {
+  auto placement = Placement({});
   fast_ = std::nullopt;
   EXPECT_TRUE(placement.MayMerge());
+}
+
+TEST_F(LogMergeTurnTest, NothingIsMergedWhileAnOrderKeepsLogsAway) {
+  auto placement = Placement({});
+  EXPECT_TRUE(MayAfter(12, &placement));
   Order(SettingName::kTier, 0, "slow");
   EXPECT_FALSE(placement.MayMerge());
 }
