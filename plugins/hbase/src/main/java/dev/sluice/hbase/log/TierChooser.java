@@ -42,9 +42,18 @@ final class TierChooser {
     if (now.isEmpty()) {
       return Tier.FAST;
     }
-    threshold.observe(waiting(Tier.FAST), now.get());
-    boolean isRedirected = threshold.redirects(sizeBytes, now.get()) && waiting(Tier.SLOW) == 0;
+    int waitingForFast = waiting(Tier.FAST);
+    threshold.observe(waitingForFast, now.get());
+    boolean isRedirected = threshold.redirects(sizeBytes, now.get()) && isWorth(waitingForFast);
     return isRedirected ? Tier.SLOW : Tier.FAST;
+  }
+
+  /**
+   * A sync is for all that wait for it, unlike a request of a block device, so the slow log need
+   * not be idle: it takes edits as long as it is not the one that more handlers wait for.
+   */
+  private boolean isWorth(int waitingForFast) {
+    return waiting(Tier.SLOW) <= waitingForFast;
   }
 
   /** To be called before a handler waits for a log, and {@link #ended} afterwards. */

@@ -36,11 +36,22 @@ class TierChooserTest {
   }
 
   @Test
-  void nothingIsRedirectedToALogThatIsWaitedFor() {
+  void nothingIsRedirectedToALogThatMoreHandlersWaitFor() {
     chooser.begun(Tier.SLOW);
     assertEquals(Tier.FAST, chooser.choose(5000));
     chooser.ended(Tier.SLOW);
     assertEquals(Tier.SLOW, chooser.choose(5000));
+  }
+
+  @Test
+  void editsJoinThoseThatWaitForTheSlowLogWhileAsManyWaitForTheFastOne() {
+    chooser.begun(Tier.FAST);
+    chooser.begun(Tier.FAST);
+    for (int edit = 0; edit < 3; ++edit) {
+      assertEquals(Tier.SLOW, chooser.choose(5000));
+      chooser.begun(Tier.SLOW);
+    }
+    assertEquals(Tier.FAST, chooser.choose(5000));
   }
 
   @Test
