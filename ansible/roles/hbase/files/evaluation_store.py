@@ -57,7 +57,6 @@ class Store:
     def __init__(self, order: dict):
         run = order["run"]
         self.order = order
-        self.settings = run["settings"]
         self.host = order["host"]
         further = run["measure"].get("server_java_options", [])
         self.java_options = {
@@ -77,6 +76,15 @@ class Store:
         self.directory = Path(order["directory"])
         data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
         self.copy = Path(order["copies"]) / "-".join(["hbase", label, *filter(None, data)])
+        self.settings = dict(run["settings"])
+        # What is loaded for all runs is on the measured disk alone.
+        if run["data"].get("restore_from_copy", False) and not self.copy.exists():
+            self.settings.pop(hbase_configuration.VOLUMES, None)
+
+    def further_volumes(self) -> list[Path]:
+        """Folders of the DataNode that are on other disks than the measured one."""
+        volumes = hbase_configuration.volumes(self.settings)
+        return [volume for volume in volumes if not volume.is_relative_to(self.directory)]
 
     def page(self, port: int, path: str) -> dict:
         """The JSON object at a web page of a daemon."""
@@ -120,7 +128,12 @@ def own(path: Path, user: str) -> None:
 
 
 def prepare_data(store: Store) -> bool:
-    """Put the folders of the daemons on the measured disk; whether they are a loaded copy."""
+    """Put the folders of the daemons on their disks; whether there was a loaded copy."""
+    for volume in store.further_volumes():
+        if not volume.parent.is_dir():
+            raise SystemExit(f"{volume.parent} is not there: take an inventory with a slow disk")
+        shutil.rmtree(volume, ignore_errors=True)
+        own(volume, FOLDERS["data"])
     from_copy = store.copy.exists()
     for folder, user in FOLDERS.items():
         if from_copy:

@@ -6,6 +6,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 INSTANCE = "evaluation"
+# Of a DataNode, with the types of their storage: [SSD]file:///a,[DISK]file:///b
+VOLUMES = "dfs.datanode.data.dir"
 ROOT = Path("/etc/sluice")
 # What sluice-evaluation reads; to the journal, which takes what comes on standard error.
 LOG_FORMAT = """status = warn
@@ -41,7 +43,7 @@ def files(host: str, directory: Path, settings: dict, java_options: dict) -> dic
         ("zookeeper", "zoo.cfg"): zookeeper_settings(host, directory),
         ("zookeeper", "environment"): environment(ZOOKEEPER_JAVA_OPTIONS="zookeeper"),
         ("hdfs", "core-site.xml"): site({"fs.defaultFS": f"hdfs://{host}:8020"}),
-        ("hdfs", "hdfs-site.xml"): site(hdfs_settings(host, directory)),
+        ("hdfs", "hdfs-site.xml"): site(hdfs_settings(host, directory, settings)),
         ("hdfs", "environment"): environment(
             HDFS_NAMENODE_JAVA_OPTIONS="namenode", HDFS_DATANODE_JAVA_OPTIONS="datanode"
         ),
@@ -89,7 +91,13 @@ def hbase_settings(host: str, wanted: dict) -> dict:
     }
 
 
-def hdfs_settings(host: str, directory: Path) -> dict:
+def volumes(settings: dict) -> list[Path]:
+    """The folders that a run's DataNode has by its settings; none if that is left to the runner."""
+    named = [entry.partition("file://")[2] for entry in str(settings.get(VOLUMES, "")).split(",")]
+    return [Path(path) for path in named if path]
+
+
+def hdfs_settings(host: str, directory: Path, wanted: dict) -> dict:
     """One copy of each block; HBase is the only user."""
     return {
         "dfs.replication": 1,
@@ -98,7 +106,7 @@ def hdfs_settings(host: str, directory: Path) -> dict:
         "dfs.namenode.name.dir": f"file://{directory / 'name'}",
         "dfs.namenode.rpc-address": f"{host}:8020",
         "dfs.namenode.http-address": f"{host}:9870",
-        "dfs.datanode.data.dir": f"file://{directory / 'data'}",
+        VOLUMES: wanted.get(VOLUMES, f"file://{directory / 'data'}"),
         "dfs.datanode.hostname": host,
         "dfs.datanode.address": f"{host}:9866",
         "dfs.datanode.http.address": f"{host}:9864",

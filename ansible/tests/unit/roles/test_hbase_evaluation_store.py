@@ -136,6 +136,43 @@ def test_a_new_disk_has_folders_of_its_own_and_a_loaded_copy_is_used(
     assert {p.read_text() for p in again.directory.glob("*/kept")} == set(program.FOLDERS)
 
 
+def on_two_disks(tmp_path, **data):
+    volumes = f"[SSD]file://{tmp_path}/disk/data,[DISK]file://{tmp_path}/slow/data"
+    return order(
+        tmp_path,
+        settings={"dfs.datanode.data.dir": volumes},
+        data={"record_count": 10, "restore_from_copy": True} | data,
+    )
+
+
+def test_a_second_disk_is_empty_when_a_run_begins(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "own", lambda path, user: path.mkdir(parents=True))
+    program.Store(on_two_disks(tmp_path)).copy.mkdir(parents=True)
+    store = program.Store(on_two_disks(tmp_path))
+    for folder in program.FOLDERS:
+        (store.copy / folder).mkdir()
+    with pytest.raises(SystemExit, match="slow is not there: take an inventory with a slow disk"):
+        program.prepare_data(store)
+    old = tmp_path / "slow/data/current"
+    old.mkdir(parents=True)
+    store.directory.mkdir()
+    assert program.prepare_data(store) is True
+    assert not old.exists()
+    assert old.parent.is_dir()
+    settings = program.hbase_configuration.hdfs_settings(
+        store.host, store.directory, store.settings
+    )
+    assert settings["dfs.datanode.data.dir"].endswith(f",[DISK]file://{tmp_path}/slow/data")
+
+
+def test_what_is_loaded_for_all_runs_is_on_the_measured_disk_alone(program, tmp_path):
+    store = program.Store(on_two_disks(tmp_path))
+    assert store.further_volumes() == []
+    assert program.hbase_configuration.VOLUMES not in store.settings
+    alone = program.Store(on_two_disks(tmp_path, restore_from_copy=False))
+    assert alone.further_volumes() == [tmp_path / "slow/data"]
+
+
 @pytest.fixture
 def started(program, tmp_path, monkeypatch):
     """A store that was started, and the orders that systemd got."""
