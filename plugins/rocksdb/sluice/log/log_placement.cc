@@ -7,8 +7,6 @@ namespace {
 
 // What was seen before says nothing of now.
 constexpr Duration kOldest = std::chrono::milliseconds(200);
-// A queue is empty for moments between the parts of a flush as well.
-constexpr Duration kIdleBeforeMerge = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -72,18 +70,7 @@ bool LogPlacement::IsLarge(size_t bytes, const RedirectLimits& limits) {
 bool LogPlacement::MayMerge() {
   const auto ordered = Find(Aspect::kTier);
   if (ordered && ordered->setting.text == "slow") return false;
-  const auto queue = read_fast_();
-  if (!queue) return true;
-  std::lock_guard<std::mutex> lock(mutex_);
-  const TimePoint now = clock_->Now();
-  const bool was_watched =
-      merge_looked_at_ && now - *merge_looked_at_ < kOldest;
-  merge_looked_at_ = now;
-  if (*queue > 0 || !was_watched || !idle_since_) {
-    idle_since_ = *queue > 0 ? std::nullopt : std::optional(now);
-    return false;
-  }
-  return now - *idle_since_ >= kIdleBeforeMerge;
+  return read_fast_().value_or(0) == 0;
 }
 
 LogPlacement::Figures LogPlacement::Look() {

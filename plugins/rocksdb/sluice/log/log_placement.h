@@ -44,9 +44,8 @@ class LogPlacement {
   // just done all that it had.
   bool Sample();
 
-  // Whether what was redirected may be brought back now: the fast tier has had
-  // nothing to do for a second of being asked, and no order keeps logs away
-  // from it. Where its queue is not known it may.
+  // Whether what was redirected may be brought back now: the fast tier has
+  // nothing to do, and no order keeps logs away from it.
   bool MayMerge();
 
   struct Figures {
@@ -72,8 +71,6 @@ class LogPlacement {
   std::mutex mutex_;
   RedirectThreshold threshold_;
   std::optional<TimePoint> sampled_at_;
-  std::optional<TimePoint> merge_looked_at_;
-  std::optional<TimePoint> idle_since_;
 };
 
 }  // namespace sluice

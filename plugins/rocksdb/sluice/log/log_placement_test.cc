@@ -121,52 +121,13 @@ TEST_F(LogPlacementTest, AnOrderForAnotherDatabaseIsNotForThisOne) {
   EXPECT_EQ(placement.Choose(1), Tier::kFast);
 }
 
-class LogMergeTurnTest : public LogPlacementTest {
- protected:
-  // Whether a merge may go on after so many looks, 100 ms apart.
-  bool MayAfter(int looks, LogPlacement* placement) {
-    bool may = false;
-    for (int look = 0; look < looks; ++look) {
-      clock_.Move(0.1);
-      may = placement->MayMerge();
-    }
-    return may;
-  }
-};
-
-TEST_F(LogMergeTurnTest, LogsAreMergedOnceTheFastTierIsIdleForLong) {
+TEST_F(LogPlacementTest, LogsAreMergedWhileTheFastTierIsIdle) {
   auto placement = Placement({});
-  EXPECT_FALSE(MayAfter(10, &placement));
-  EXPECT_TRUE(MayAfter(2, &placement));
   EXPECT_TRUE(placement.MayMerge());
-}
-
-TEST_F(LogMergeTurnTest, AMomentWithoutAQueueIsNotIdle) {
-  auto placement = Placement({});
-  EXPECT_TRUE(MayAfter(12, &placement));
   fast_ = 1;
   EXPECT_FALSE(placement.MayMerge());
-  fast_ = 0;
-  EXPECT_FALSE(MayAfter(10, &placement));
-  EXPECT_TRUE(MayAfter(2, &placement));
-}
-
-TEST_F(LogMergeTurnTest, WhatWasIdleBeforeNobodyAskedHasToBeSeenAgain) {
-  auto placement = Placement({});
-  EXPECT_TRUE(MayAfter(12, &placement));
-  clock_.Move(60);
-  EXPECT_FALSE(placement.MayMerge());
-}
-
-TEST_F(LogMergeTurnTest, LogsAreMergedWhereTheQueueIsUnknown) {
-  auto placement = Placement({});
   fast_ = std::nullopt;
   EXPECT_TRUE(placement.MayMerge());
-}
-
-TEST_F(LogMergeTurnTest, NothingIsMergedWhileAnOrderKeepsLogsAway) {
-  auto placement = Placement({});
-  EXPECT_TRUE(MayAfter(12, &placement));
   Order(SettingName::kTier, 0, "slow");
   EXPECT_FALSE(placement.MayMerge());
 }
