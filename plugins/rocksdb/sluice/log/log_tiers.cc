@@ -16,7 +16,7 @@ namespace {
 using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
 
-// A look at both devices takes some 50 us.
+// A look at a device takes some 50 us.
 constexpr auto kSamplePeriod = std::chrono::milliseconds(10);
 // While nothing is redirected by queues; an order may change that.
 constexpr auto kIdlePeriod = std::chrono::milliseconds(100);

@@ -22,7 +22,7 @@ public final class RedirectThreshold {
     return limits.sizeBytes() * (1 - lostRatio);
   }
 
-  /** Whether a write of a size is to be redirected, if the slow tier has nothing to do. */
+  /** Whether a write of a size is to be redirected, if the slow tier can take it. */
   public boolean redirects(double sizeBytes, RedirectLimits limits) {
     return sizeBytes > sizeBytes(limits);
   }
