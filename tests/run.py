@@ -48,7 +48,7 @@ TAIL_COLUMNS = 240
 
 POLL_SECONDS = 0.05
 
-OPTIONAL = {"needs", "root", "alone"}
+OPTIONAL = {"needs", "root", "alone", "holds"}
 """Fields that a step can leave out."""
 
 
@@ -68,6 +68,7 @@ class Step:
     needs: tuple[str, ...] = ()
     root: bool = False
     alone: bool = False
+    holds: str = ""
 
 
 @dataclass(frozen=True)
@@ -261,11 +262,19 @@ def _refused(waiting: list[Step], outcomes: dict[str, Outcome]) -> list[Outcome]
 
 
 def _next(waiting: list[Step], running: list[Step], jobs: int) -> Step | None:
-    """The first step whose needs are done; one that is alone waits, and is waited for."""
+    """The first step whose needs are done and that holds nothing which a running one holds.
+
+    One that is alone waits, and is waited for.
+    """
     if len(running) >= jobs or any(step.alone for step in running):
         return None
     unfinished = {step.name for step in (*waiting, *running)}
-    ready = [step for step in waiting if not unfinished.intersection(step.needs)]
+    held = {step.holds for step in running} - {""}
+    ready = [
+        step
+        for step in waiting
+        if not unfinished.intersection(step.needs) and step.holds not in held
+    ]
     first = next(iter(ready), None)
     return None if first is None or (first.alone and running) else first
 

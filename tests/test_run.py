@@ -124,6 +124,21 @@ def test_nothing_overtakes_a_step_that_waits_to_be_alone(tmp_path):
     assert run._next([c], [b], 2) is None
 
 
+def test_steps_that_hold_the_same_are_not_side_by_side(tmp_path):
+    a, b, c, d = declare(tmp_path, *((name, "true", 9, []) for name in "abcd"))
+    a, b = (dataclasses.replace(step, holds="target") for step in (a, b))
+    assert run._next([b, c], [a], 3) == c
+    assert run._next([b, d], [a, c], 3) == d
+    assert run._next([b], [c, d], 3) == b
+
+
+def test_steps_of_one_maven_project_hold_what_they_share():
+    # Each compiles and packs the module that both plug-ins use.
+    steps = [s for s in run.load_steps(run.TOP / "tests/steps") if "--also-make" in s.command]
+    assert len(steps) == 4
+    assert {step.holds for step in steps} == {"plugins/local/target"}
+
+
 def test_a_step_waits_for_what_it_needs(tmp_path):
     command = f"sleep 0.2; touch {tmp_path}/made"
     needing = f"test -e {tmp_path}/made"
