@@ -218,6 +218,12 @@ def test_heaps_are_those_of_the_daemons(written):
     assert files["zookeeper"]["ZOOKEEPER_JAVA_OPTIONS"].startswith('"-Xmx134217728 ')
 
 
+def test_options_of_the_region_server_are_its_own_and_come_last(written):
+    [files] = written(ONE, hbase_regionserver_java_options=["-Da=b", "-Dc=d"]).values()
+    assert files["hbase"]["HBASE_REGIONSERVER_JAVA_OPTIONS"].endswith(' -Da=b -Dc=d"')
+    assert "-Da=b" not in files["hbase"]["HBASE_MASTER_JAVA_OPTIONS"]
+
+
 @pytest.mark.parametrize("inventory", [ONE, THREE])
 def test_the_heaps_of_a_node_fit_into_its_memory(written, inventory):
     for host, files in written(inventory).items():
