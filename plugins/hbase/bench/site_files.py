@@ -52,6 +52,8 @@ class Layout:
     site: Mapping[str, str] = field(default_factory=dict)
     hdfs_site: Mapping[str, str] = field(default_factory=dict)
     heaps: Mapping[str, str] = field(default_factory=dict)
+    # Further options of Java, by kind of daemon.
+    java_options: Mapping[str, str] = field(default_factory=dict)
 
     def datanode_names(self) -> list[str]:
         """Names of the DataNodes."""
@@ -65,7 +67,8 @@ class Layout:
         """Options of Java for the daemons of a kind."""
         heap = self.heaps.get(kind, HEAPS[kind])
         collector = "G1" if kind == "regionserver" else "Serial"
-        return f"-Xms{heap} -Xmx{heap} -XX:+Use{collector}GC"
+        further = self.java_options.get(kind, "")
+        return f"-Xms{heap} -Xmx{heap} -XX:+Use{collector}GC {further}".rstrip()
 
 
 def numbered(kind: str, count: int) -> list[str]:

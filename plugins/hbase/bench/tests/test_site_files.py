@@ -90,8 +90,8 @@ def test_what_the_caller_sets_wins():
 
 
 def test_java_options_have_the_callers_heap():
-    layout = Layout(heaps={"regionserver": "512m"})
-    assert layout.java_options_of("regionserver") == "-Xms512m -Xmx512m -XX:+UseG1GC"
+    layout = Layout(heaps={"regionserver": "512m"}, java_options={"regionserver": "-Xmn256m"})
+    assert layout.java_options_of("regionserver") == "-Xms512m -Xmx512m -XX:+UseG1GC -Xmn256m"
     assert layout.java_options_of("zookeeper") == "-Xms128m -Xmx128m -XX:+UseSerialGC"
 
 
