@@ -72,8 +72,10 @@ target_link_libraries(sluice-wal-export sluice_store)
 sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
   sluice/latency/timing_statistics_test.cc
+  sluice/log/log_files_test.cc
   sluice/log/log_tiers_test.cc
   sluice/log/recovered_log_test.cc
+  sluice/log/slow_folder_test.cc
   sluice/log/tiered_log_test.cc
   sluice/store/database_test.cc
   sluice/store/orders_test.cc

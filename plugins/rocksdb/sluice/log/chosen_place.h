@@ -14,15 +14,15 @@ namespace sluice {
 
 class ChosenPlace : public LogPlace {
  public:
-  ChosenPlace(LogFiles* files, std::string path, const Tier* tier)
-      : files_(files), path_(std::move(path)), tier_(tier) {}
+  ChosenPlace(LogFiles* files, std::string path, LogId id, const Tier* tier)
+      : files_(files), path_(std::move(path)), id_(id), tier_(tier) {}
 
   Tier Choose(size_t) override { return *tier_; }
   void CountWritten(Tier, size_t) override {}
   ROCKSDB_NAMESPACE::IOStatus MakeSlowFile(
       std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* file) override {
     const std::string name = path_.substr(path_.rfind('/') + 1);
-    return files_->MakeSlow(*LogNumber(name), file);
+    return files_->MakeSlow(*LogNumber(name), id_, file);
   }
   ROCKSDB_NAMESPACE::IOStatus SyncFastDirectory() override {
     return files_->SyncDirectory();
@@ -32,6 +32,7 @@ class ChosenPlace : public LogPlace {
  private:
   LogFiles* const files_;
   const std::string path_;
+  const LogId id_;
   const Tier* const tier_;
 };
 

@@ -51,10 +51,12 @@ IOStatus FrameStream::Look(Found* found) {
     is_torn_ = !IsBlank(start);
     return status;
   }
-  const auto header = ReadFrameHeader(start);
+  const auto header = ReadFrameHeader(start, id_);
   if (!header) {
-    *found = IsBlank(start) ? Found::kEnd : Found::kBad;
+    const bool is_blank = IsBlank(start);
     Forget();
+    if (is_blank) return LookBehindBlank(found);
+    *found = Found::kBad;
     return status;
   }
   const size_t whole = kFrameHeaderBytes + header->frame.data_bytes;
@@ -72,16 +74,63 @@ IOStatus FrameStream::Look(Found* found) {
   return status;
 }
 
+// Space is allocated at the end of a file: where something comes after it, what
+// was written there is lost.
+IOStatus FrameStream::LookBehindBlank(Found* found) {
+  std::string part(kReadAheadBytes, '\0');
+  for (uint64_t place = offset_;;) {
+    Slice read;
+    IOStatus status = file_->Read(place, part.size(), IOOptions(), &read,
+                                  part.data(), nullptr);
+    if (!status.ok() || read.empty()) return status;
+    if (!IsBlank({read.data(), read.size()})) {
+      *found = Found::kBad;
+      return status;
+    }
+    place += read.size();
+  }
+}
+
+IOStatus FrameStream::SeekMagic(bool* is_there) {
+  *is_there = false;
+  for (;;) {
+    IOStatus status = Fill(kFrameHeaderBytes);
+    if (!status.ok() || Ahead().size() < kFrameHeaderBytes) return status;
+    const size_t place = Ahead().find(FrameMagic());
+    *is_there = place != std::string_view::npos;
+    if (*is_there) {
+      Advance(place);
+      return Fill(kFrameHeaderBytes);
+    }
+    Advance(Ahead().size() - FrameMagic().size() + 1);
+  }
+}
+
+IOStatus FrameStream::Search(Found* found) {
+  for (;;) {
+    Advance(1);
+    *found = Found::kEnd;
+    bool is_there;
+    IOStatus status = SeekMagic(&is_there);
+    if (!status.ok() || !is_there) return status;
+    if (!ReadFrameHeader(Ahead().substr(0, kFrameHeaderBytes), id_)) continue;
+    status = Look(found);
+    if (!status.ok() || *found == Found::kFrame) return status;
+  }
+}
+
 // What was read of a file that grows may be old when it is looked at again.
 void FrameStream::Forget() {
   buffer_.clear();
   begin_ = 0;
 }
 
-void FrameStream::Pass() {
-  const size_t whole = kFrameHeaderBytes + frame_.data_bytes;
-  begin_ += whole;
-  offset_ += whole;
+void FrameStream::Advance(size_t bytes) {
+  offset_ += bytes;
+  begin_ += bytes;
+  if (begin_ > buffer_.size()) Forget();
 }
+
+void FrameStream::Pass() { Advance(kFrameHeaderBytes + frame_.data_bytes); }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rocksdb/file_system.h"
 #include "sluice/log/log_frame.h"
@@ -21,14 +22,18 @@ class FrameStream {
     kBad,
   };
 
-  explicit FrameStream(
-      std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> file)
-      : file_(std::move(file)) {}
+  FrameStream(std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> file,
+              LogId id)
+      : file_(std::move(file)), id_(id) {}
 
   // Looks at the frame that comes next. An error is one of the device.
   ROCKSDB_NAMESPACE::IOStatus Look(Found* found);
 
-  // Of the frame that was found; valid until the next call of Look or Pass.
+  // The next whole frame behind a place where none begins; kEnd if there is
+  // none.
+  ROCKSDB_NAMESPACE::IOStatus Search(Found* found);
+
+  // Of the frame that was found; valid until the next call of the others.
   const LogFrame& frame() const { return frame_; }
   std::string_view data() const {
     return std::string_view(buffer_).substr(begin_ + kFrameHeaderBytes,
@@ -43,12 +48,17 @@ class FrameStream {
 
  private:
   ROCKSDB_NAMESPACE::IOStatus Fill(size_t bytes);
+  ROCKSDB_NAMESPACE::IOStatus LookBehindBlank(Found* found);
+  // Goes to the next place that may be the begin of a frame; false at the end.
+  ROCKSDB_NAMESPACE::IOStatus SeekMagic(bool* is_there);
+  void Advance(size_t bytes);
   void Forget();
   std::string_view Ahead() const {
     return std::string_view(buffer_).substr(begin_);
   }
 
   const std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> file_;
+  const LogId id_;
   // Place in the file of what comes next, which the buffer has from `begin_`
   // on.
   uint64_t offset_ = kHeadBytes;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sluice/log/log_frame.h"
+#include "sluice/log/opened_log.h"
 
 namespace sluice {
 namespace {
@@ -24,8 +25,8 @@ using ROCKSDB_NAMESPACE::Slice;
 
 constexpr std::string_view kLogEnd = ".log";
 constexpr std::string_view kSlowEnd = ".slow-log";
-constexpr char kObsoleteEnd[] = ".obsolete";
 constexpr std::string_view kMergedEnd = ".log.merged";
+constexpr char kArchive[] = "archive";
 
 std::optional<uint64_t> NumberBefore(std::string_view name,
                                      std::string_view end) {
@@ -63,14 +64,12 @@ IOStatus SyncFolder(FileSystem* files, const std::string& path) {
   return status.ok() ? folder->Fsync(IOOptions(), nullptr) : status;
 }
 
-// Nothing where there is none.
-IOStatus OpenSlow(FileSystem* files, const std::string& path,
-                  std::unique_ptr<FSRandomAccessFile>* slow) {
-  for (const std::string& each : {path, path + kObsoleteEnd}) {
-    if (!files->FileExists(each, IOOptions(), nullptr).ok()) continue;
-    return files->NewRandomAccessFile(each, FileOptions(), slow, nullptr);
-  }
-  return IOStatus::OK();
+// A folder that is not there has none.
+IOStatus NamesIn(FileSystem* files, const std::string& folder,
+                 std::vector<std::string>* names) {
+  IOStatus status = files->GetChildren(folder, IOOptions(), names, nullptr);
+  const bool is_gone = status.IsNotFound() || status.IsPathNotFound();
+  return is_gone ? IOStatus::OK() : status;
 }
 
 }  // namespace
@@ -92,7 +91,7 @@ LogFiles::LogFiles(FileSystem* files, const std::string& directory,
                    const std::string& slow_directory)
     : files_(files),
       directory_(PlainPath(directory)),
-      archive_(directory_ + "/archive"),
+      archive_(directory_ + "/" + kArchive),
       slow_directory_(PlainPath(slow_directory)) {}
 
 std::string LogFiles::SlowPath(uint64_t number) const {
@@ -116,14 +115,9 @@ void LogFiles::RemoveIfThere(const std::string& path) {
 }
 
 void LogFiles::RemoveSlow(uint64_t number) {
+  if (!owns_slow_) return;
   RemoveIfThere(SlowPath(number));
   RemoveIfThere(SlowPath(number) + kObsoleteEnd);
-}
-
-bool LogFiles::IsThere(uint64_t number) const {
-  char name[32];
-  std::snprintf(name, sizeof(name), "/%06" PRIu64 ".log", number);
-  return Exists(directory_ + name) || Exists(archive_ + name);
 }
 
 IOStatus LogFiles::SyncDirectory() { return SyncFolder(files_, directory_); }
@@ -131,19 +125,15 @@ IOStatus LogFiles::SyncDirectory() { return SyncFolder(files_, directory_); }
 IOStatus LogFiles::IsTiered(const std::string& path, bool* is_tiered) const {
   *is_tiered = false;
   std::unique_ptr<FSRandomAccessFile> file;
-  IOStatus status =
-      files_->NewRandomAccessFile(path, FileOptions(), &file, nullptr);
-  if (!status.ok()) return status;
-  char scratch[kHeadBytes];
-  Slice head;
-  status = file->Read(0, kHeadBytes, IOOptions(), &head, scratch, nullptr);
-  *is_tiered = status.ok() && head == Slice(FastHead());
+  LogHead head;
+  IOStatus status = OpenWithHead(files_, path, &file, &head);
+  *is_tiered = status.ok() && head.kind != HeadKind::kOther;
   return status;
 }
 
 // A number may come again where an opening of the database has failed.
 IOStatus LogFiles::Make(const std::string& path, const FileOptions& options,
-                        std::unique_ptr<FSWritableFile>* fast) {
+                        LogId id, std::unique_ptr<FSWritableFile>* fast) {
   const uint64_t number = NumberOf(path);
   RemoveSlow(number);
   {
@@ -152,14 +142,14 @@ IOStatus LogFiles::Make(const std::string& path, const FileOptions& options,
     sizes_.erase(number);
   }
   IOStatus status = files_->NewWritableFile(path, options, fast, nullptr);
-  return status.ok() ? WriteHead(FastHead(), fast->get()) : status;
+  return status.ok() ? WriteHead(FastHead(id), fast->get()) : status;
 }
 
-IOStatus LogFiles::MakeSlow(uint64_t number,
+IOStatus LogFiles::MakeSlow(uint64_t number, LogId id,
                             std::unique_ptr<FSWritableFile>* slow) {
   IOStatus status =
       files_->NewWritableFile(SlowPath(number), FileOptions(), slow, nullptr);
-  if (status.ok()) status = WriteHead(SlowHead(), slow->get());
+  if (status.ok()) status = WriteHead(SlowHead(id), slow->get());
   if (status.ok()) status = (*slow)->Sync(IOOptions(), nullptr);
   if (status.ok()) status = SyncFolder(files_, slow_directory_);
   if (!status.ok()) slow->reset();
@@ -175,19 +165,19 @@ void LogFiles::Closed(const std::string& path, uint64_t bytes) {
 IOStatus LogFiles::Open(const std::string& path, TieredLogReader::For what,
                         std::unique_ptr<TieredLogReader>* log) {
   const std::string slow_path = SlowPath(NumberOf(path));
+  const std::string archived = archive_ + "/" + NameIn(path);
   std::lock_guard<std::mutex> lock(mutex_);
-  std::unique_ptr<FSRandomAccessFile> fast;
-  IOStatus status =
-      files_->NewRandomAccessFile(path, FileOptions(), &fast, nullptr);
-  std::unique_ptr<FSRandomAccessFile> slow;
-  if (status.ok()) status = OpenSlow(files_, slow_path, &slow);
+  OpenedLog opened;
+  IOStatus status = OpenLog(files_, path, slow_path, &opened);
   if (!status.ok()) return status;
   // Nothing of this object: a reader may be there longer.
-  *log = std::make_unique<TieredLogReader>(
-      path, what, std::move(fast), std::move(slow),
-      [files = files_, slow_path](std::unique_ptr<FSRandomAccessFile>* later) {
-        return OpenSlow(files, slow_path, later);
-      });
+  auto reopen = [files = files_, path, archived, slow_path](OpenedLog* now) {
+    const IOStatus found = OpenLog(files, path, slow_path, now);
+    const bool is_gone = found.IsNotFound() || found.IsPathNotFound();
+    return is_gone ? OpenLog(files, archived, slow_path, now) : found;
+  };
+  *log = std::make_unique<TieredLogReader>(path, what, std::move(opened),
+                                           std::move(reopen));
   return status;
 }
 
@@ -239,11 +229,14 @@ IOStatus LogFiles::Remove(const std::string& path) {
   const uint64_t number = NumberOf(path);
   const std::string slow = SlowPath(number);
   std::lock_guard<std::mutex> lock(mutex_);
-  const bool has_slow =
-      files_->RenameFile(slow, slow + kObsoleteEnd, IOOptions(), nullptr).ok();
+  // It has none, or it has had that name since an attempt that failed.
+  if (owns_slow_) {
+    files_->RenameFile(slow, slow + kObsoleteEnd, IOOptions(), nullptr)
+        .PermitUncheckedError();
+  }
   IOStatus status = files_->DeleteFile(path, IOOptions(), nullptr);
   if (!status.ok()) return status;
-  if (has_slow) RemoveSlow(number);
+  RemoveSlow(number);
   std::lock_guard<std::mutex> state_lock(state_mutex_);
   written_.erase(number);
   sizes_.erase(number);
@@ -272,63 +265,96 @@ IOStatus LogFiles::Replace(const std::string& path, const std::string& merged,
 
 void LogFiles::RemoveSlowOfGone(const std::string& path) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!IsThere(NumberOf(path))) RemoveSlow(NumberOf(path));
+  Listed listed;
+  const bool is_gone =
+      List(&listed).ok() && !listed.logs.contains(NumberOf(path));
+  if (is_gone) RemoveSlow(NumberOf(path));
 }
 
-IOStatus LogFiles::NewestLog(std::optional<uint64_t>* newest) {
-  for (const std::string& folder : {directory_, archive_}) {
-    if (!Exists(folder)) continue;
-    std::vector<std::string> names;
-    IOStatus status = files_->GetChildren(folder, IOOptions(), &names, nullptr);
+// By what a folder lists: that a file cannot be looked at says nothing of
+// whether it is there.
+IOStatus LogFiles::List(Listed* listed) const {
+  std::vector<std::string> names;
+  IOStatus status = NamesIn(files_, directory_, &names);
+  if (!status.ok()) return status;
+  if (std::find(names.begin(), names.end(), kArchive) != names.end()) {
+    std::vector<std::string> archived;
+    status = files_->GetChildren(archive_, IOOptions(), &archived, nullptr);
     if (!status.ok()) return status;
-    for (const std::string& name : names) {
-      const auto number = LogNumber(name);
-      if (number) *newest = std::max(newest->value_or(0), *number);
-      if (NumberBefore(name, kMergedEnd)) RemoveIfThere(folder + "/" + name);
+    for (const std::string& name : archived) {
+      if (const auto number = LogNumber(name)) listed->logs.insert(*number);
     }
   }
-  return IOStatus::OK();
+  for (const std::string& name : names) {
+    if (NumberBefore(name, kMergedEnd)) {
+      listed->merged.push_back(directory_ + "/" + name);
+    }
+    if (!LogNumber(name)) continue;
+    listed->logs.insert(*LogNumber(name));
+    listed->current.push_back(directory_ + "/" + name);
+  }
+  return status;
 }
 
 IOStatus LogFiles::Sweep(std::vector<uint64_t>* lost) {
-  std::optional<uint64_t> newest;
-  IOStatus status = NewestLog(&newest);
-  if (status.ok()) {
-    status = files_->CreateDirIfMissing(slow_directory_, IOOptions(), nullptr);
-  }
-  if (status.ok()) status = SyncFolder(files_, FolderOf(slow_directory_));
+  Listed listed;
+  IOStatus status = List(&listed);
+  std::vector<std::string> left;
+  if (status.ok()) status = FindParts(listed, lost, &left);
+  if (!status.ok()) return status;
+  for (const std::string& path : listed.merged) RemoveIfThere(path);
+  for (const std::string& path : left) RemoveIfThere(path);
+  return status;
+}
+
+IOStatus LogFiles::FindLost(std::vector<uint64_t>* lost) const {
+  Listed listed;
+  IOStatus status = List(&listed);
+  std::vector<std::string> left;
+  return status.ok() ? FindParts(listed, lost, &left) : status;
+}
+
+// RocksDB removes a log only while there is a newer one.
+IOStatus LogFiles::FindParts(const Listed& listed, std::vector<uint64_t>* lost,
+                             std::vector<std::string>* left) const {
   std::vector<std::string> names;
-  if (status.ok()) {
-    status = files_->GetChildren(slow_directory_, IOOptions(), &names, nullptr);
-  }
+  IOStatus status = NamesIn(files_, slow_directory_, &names);
   for (const std::string& name : names) {
-    if (!status.ok()) break;
-    status = SweepSlow(name, newest, lost);
+    const auto obsolete =
+        NumberBefore(name, std::string(kSlowEnd) + kObsoleteEnd);
+    const auto number = obsolete ? obsolete : NumberBefore(name, kSlowEnd);
+    if (!number || listed.logs.contains(*number)) continue;
+    const std::string path = slow_directory_ + "/" + name;
+    uint64_t bytes = 0;
+    status = files_->GetFileSize(path, IOOptions(), &bytes, nullptr);
+    if (!status.ok()) return status;
+    const bool was_removed =
+        obsolete || (!listed.logs.empty() && *number < *listed.logs.rbegin());
+    // With a head alone it has not been used yet.
+    if (was_removed || bytes <= kHeadBytes) {
+      left->push_back(path);
+    } else {
+      lost->push_back(*number);
+    }
   }
   std::sort(lost->begin(), lost->end());
   return status;
 }
 
-// RocksDB removes a log only while there is a newer one.
-IOStatus LogFiles::SweepSlow(const std::string& name,
-                             std::optional<uint64_t> newest,
-                             std::vector<uint64_t>* lost) {
-  const std::string path = slow_directory_ + "/" + name;
-  const auto obsolete =
-      NumberBefore(name, std::string(kSlowEnd) + kObsoleteEnd);
-  const auto number = obsolete ? obsolete : NumberBefore(name, kSlowEnd);
-  if (!number || IsThere(*number)) return IOStatus::OK();
-  uint64_t bytes = 0;
-  IOStatus status = files_->GetFileSize(path, IOOptions(), &bytes, nullptr);
-  if (!status.ok()) return status;
-  const bool was_removed = obsolete || (newest && *number < *newest);
-  // With a head alone it has not been used yet.
-  if (was_removed || bytes <= kHeadBytes) {
-    RemoveIfThere(path);
-  } else {
-    lost->push_back(*number);
+IOStatus LogFiles::CheckAll() {
+  Listed listed;
+  IOStatus status = List(&listed);
+  for (const std::string& path : listed.current) {
+    bool is_tiered = false;
+    if (status.ok()) status = IsTiered(path, &is_tiered);
+    std::unique_ptr<TieredLogReader> log;
+    if (status.ok() && is_tiered) status = OpenForCopy(path, &log);
+    if (log) status = log->Skip(UINT64_MAX);
+    // Damage is for the recovery mode to judge.
+    if (status.IsCorruption()) status = IOStatus::OK();
+    if (!status.ok()) return status;
   }
-  return IOStatus::OK();
+  return status;
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Where the files of the logs of one database are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,9 @@ class LogFiles {
 
   const std::string& directory() const { return directory_; }
   const std::string& slow_directory() const { return slow_directory_; }
+  // Whether what is in the slow folder may be removed: that of another database
+  // may not. It may until this is called.
+  void SetOwnsSlow(bool owns_slow) { owns_slow_ = owns_slow; }
   std::string SlowPath(uint64_t number) const;
   bool IsLog(const std::string& path) const;
 
@@ -41,9 +45,9 @@ class LogFiles {
   // A new log, with its head.
   ROCKSDB_NAMESPACE::IOStatus Make(
       const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
-      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* fast);
+      LogId id, std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* fast);
   ROCKSDB_NAMESPACE::IOStatus MakeSlow(
-      uint64_t number,
+      uint64_t number, LogId id,
       std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* slow);
   ROCKSDB_NAMESPACE::IOStatus SyncDirectory();
 
@@ -74,16 +78,28 @@ class LogFiles {
   // store has removed. Gives those that cannot have been: no log is there that
   // is newer, but a part on the slow tier, which is left alone.
   ROCKSDB_NAMESPACE::IOStatus Sweep(std::vector<uint64_t>* lost);
+  // Gives the same, and changes nothing.
+  ROCKSDB_NAMESPACE::IOStatus FindLost(std::vector<uint64_t>* lost) const;
+  // IOError where a part of a log is gone that was on stable storage.
+  ROCKSDB_NAMESPACE::IOStatus CheckAll();
 
  private:
+  struct Listed {
+    // The numbers of all logs, also of archived ones.
+    std::set<uint64_t> logs;
+    // Paths of those that are not archived, and of unfinished merges.
+    std::vector<std::string> current;
+    std::vector<std::string> merged;
+  };
   ROCKSDB_NAMESPACE::IOStatus Open(const std::string& path,
                                    TieredLogReader::For what,
                                    std::unique_ptr<TieredLogReader>* log);
-  bool IsThere(uint64_t number) const;
-  ROCKSDB_NAMESPACE::IOStatus NewestLog(std::optional<uint64_t>* newest);
-  ROCKSDB_NAMESPACE::IOStatus SweepSlow(const std::string& name,
-                                        std::optional<uint64_t> newest,
-                                        std::vector<uint64_t>* lost);
+  ROCKSDB_NAMESPACE::IOStatus List(Listed* listed) const;
+  // Parts on the slow tier whose logs are not there: lost ones, and the paths
+  // of those that are left behind.
+  ROCKSDB_NAMESPACE::IOStatus FindParts(const Listed& listed,
+                                        std::vector<uint64_t>* lost,
+                                        std::vector<std::string>* left) const;
   bool Exists(const std::string& path) const;
   void RemoveIfThere(const std::string& path);
   void RemoveSlow(uint64_t number);
@@ -92,6 +108,7 @@ class LogFiles {
   const std::string directory_;
   const std::string archive_;
   const std::string slow_directory_;
+  std::atomic<bool> owns_slow_{true};
   // A reader must open both files of a log before one of them goes.
   std::mutex mutex_;
   // Guards the two below; nothing is waited for under it.

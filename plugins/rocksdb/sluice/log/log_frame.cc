@@ -1,5 +1,7 @@
 #include "sluice/log/log_frame.h"
 
+#include <random>
+
 #include "db/dbformat.h"
 #include "db/log_format.h"
 #include "util/coding.h"
@@ -16,8 +18,15 @@ using ROCKSDB_NAMESPACE::EncodeFixed64;
 using ROCKSDB_NAMESPACE::PutFixed32;
 using ROCKSDB_NAMESPACE::PutFixed64;
 
-constexpr uint32_t kMagic = 0x31464c53;  // SLF1
+constexpr std::string_view kMagic = "SLF2";
 constexpr uint32_t kHasSlowFile = 1;
+constexpr std::string_view kSlowText = "sluice 2: slow part of a log";
+
+// Places in a head, whose text comes first; the last is the checksum of all
+// before it.
+constexpr size_t kHeadTextBytes = 32;
+constexpr size_t kHeadIdAt = 32;
+constexpr size_t kHeadChecksumAt = 40;
 
 // Places in a header; the last is the checksum of all before it.
 constexpr size_t kDataBytesAt = 4;
@@ -29,6 +38,13 @@ constexpr size_t kHeaderChecksumAt = 32;
 
 uint32_t Checksum(std::string_view bytes) {
   return crc32c::Mask(crc32c::Value(bytes.data(), bytes.size()));
+}
+
+uint32_t HeaderChecksum(const char* header, LogId id) {
+  char salt[sizeof(LogId)];
+  EncodeFixed64(salt, id);
+  return crc32c::Mask(crc32c::Extend(crc32c::Value(salt, sizeof(salt)), header,
+                                     kHeaderChecksumAt));
 }
 
 // A batch with a wrong count, which is refused before anything of it is done,
@@ -53,40 +69,70 @@ std::string RefusedRecord() {
   return record + batch;
 }
 
-std::string Head(std::string text) {
-  text.resize(kHeadBytes, '\0');
+std::string PaddedText(std::string text) {
+  text.resize(kHeadTextBytes, '\0');
   return text;
+}
+
+const std::string& FastText() {
+  static const auto* const text =
+      new std::string(PaddedText(RefusedRecord() + "sluice 2"));
+  return *text;
+}
+
+std::string Head(std::string head, LogId id) {
+  PutFixed64(&head, id);
+  PutFixed32(&head, Checksum(head));
+  head.resize(kHeadBytes, '\0');
+  return head;
 }
 
 }  // namespace
 
-const std::string& FastHead() {
-  static const auto* const head =
-      new std::string(Head(RefusedRecord() + "sluice 1"));
-  return *head;
+LogId NewLogId() {
+  std::random_device random;
+  return static_cast<LogId>(random()) << 32 | random();
 }
 
-const std::string& SlowHead() {
-  static const auto* const head =
-      new std::string(Head("sluice 1: slow part of a log"));
-  return *head;
+std::string FastHead(LogId id) { return Head(FastText(), id); }
+
+std::string SlowHead(LogId id) {
+  return Head(PaddedText(std::string(kSlowText)), id);
 }
 
-void AppendFrame(LogFrame frame, std::string_view data, std::string* to) {
+LogHead ReadHead(std::string_view bytes) {
+  LogHead head;
+  if (bytes.size() < kHeadBytes) return head;
+  const std::string_view text = bytes.substr(0, kHeadTextBytes);
+  const bool is_fast = text == FastText();
+  if (!is_fast && text != PaddedText(std::string(kSlowText))) return head;
+  const std::string_view checked = bytes.substr(0, kHeadChecksumAt);
+  if (!HasChecksum(checked, DecodeFixed32(bytes.data() + kHeadChecksumAt))) {
+    head.kind = HeadKind::kDamaged;
+    return head;
+  }
+  head.kind = is_fast ? HeadKind::kFast : HeadKind::kSlow;
+  head.id = DecodeFixed64(bytes.data() + kHeadIdAt);
+  return head;
+}
+
+std::string_view FrameMagic() { return kMagic; }
+
+void AppendFrame(LogFrame frame, LogId id, std::string_view data,
+                 std::string* to) {
   char header[kFrameHeaderBytes];
-  EncodeFixed32(header, kMagic);
+  kMagic.copy(header, kMagic.size());
   EncodeFixed32(header + kDataBytesAt, static_cast<uint32_t>(data.size()));
   EncodeFixed64(header + kLogOffsetAt, frame.log_offset);
   EncodeFixed64(header + kSyncedBytesAt, frame.synced_bytes);
   EncodeFixed32(header + kFlagsAt, frame.has_slow_file ? kHasSlowFile : 0);
   EncodeFixed32(header + kDataChecksumAt, Checksum(data));
-  EncodeFixed32(header + kHeaderChecksumAt,
-                Checksum({header, kHeaderChecksumAt}));
+  EncodeFixed32(header + kHeaderChecksumAt, HeaderChecksum(header, id));
   to->append(header, kFrameHeaderBytes);
   to->append(data);
 }
 
-std::optional<FrameHeader> ReadFrameHeader(std::string_view bytes) {
+std::optional<FrameHeader> ReadFrameHeader(std::string_view bytes, LogId id) {
   if (bytes.size() < kFrameHeaderBytes) return std::nullopt;
   const char* const at = bytes.data();
   FrameHeader header;
@@ -95,10 +141,10 @@ std::optional<FrameHeader> ReadFrameHeader(std::string_view bytes) {
   header.frame.synced_bytes = DecodeFixed64(at + kSyncedBytesAt);
   header.frame.has_slow_file = DecodeFixed32(at + kFlagsAt) == kHasSlowFile;
   header.data_checksum = DecodeFixed32(at + kDataChecksumAt);
-  const bool is_valid = DecodeFixed32(at) == kMagic &&
-                        header.frame.data_bytes <= kMaxFrameDataBytes &&
-                        DecodeFixed32(at + kHeaderChecksumAt) ==
-                            Checksum(bytes.substr(0, kHeaderChecksumAt));
+  const bool is_valid =
+      bytes.starts_with(kMagic) &&
+      header.frame.data_bytes <= kMaxFrameDataBytes &&
+      DecodeFixed32(at + kHeaderChecksumAt) == HeaderChecksum(at, id);
   return is_valid ? std::optional(header) : std::nullopt;
 }
 

@@ -28,23 +28,40 @@ struct LogFrame {
 inline constexpr size_t kFrameHeaderBytes = 36;
 inline constexpr uint32_t kMaxFrameDataBytes = 64 << 20;
 
-inline constexpr size_t kHeadBytes = 32;
+inline constexpr size_t kHeadBytes = 48;
+
+// Drawn for each log, and in the checksum of each of its frames: a file of
+// another log of that number, as of another database, has nothing for it.
+using LogId = uint64_t;
+LogId NewLogId();
 
 // The head of the file on the fast tier. It is a record that RocksDB itself
 // refuses, whatever its policies of transactions and recovery: a program
 // without the plug-in must not take the log for one that has lost its end.
-const std::string& FastHead();
-const std::string& SlowHead();
+std::string FastHead(LogId id);
+std::string SlowHead(LogId id);
+
+// What a file begins with.
+enum class HeadKind { kOther, kFast, kSlow, kDamaged };
+struct LogHead {
+  HeadKind kind = HeadKind::kOther;
+  LogId id = 0;
+};
+LogHead ReadHead(std::string_view bytes);
 
 // Writes `frame`, with the length of `data`, and the data behind `to`.
-void AppendFrame(LogFrame frame, std::string_view data, std::string* to);
+void AppendFrame(LogFrame frame, LogId id, std::string_view data,
+                 std::string* to);
 
-// A frame's header, unless its checksum is wrong.
+// What each frame begins with.
+std::string_view FrameMagic();
+
+// The header of a frame of this log, unless its checksum is wrong.
 struct FrameHeader {
   LogFrame frame;
   uint32_t data_checksum = 0;
 };
-std::optional<FrameHeader> ReadFrameHeader(std::string_view bytes);
+std::optional<FrameHeader> ReadFrameHeader(std::string_view bytes, LogId id);
 
 bool HasChecksum(std::string_view data, uint32_t checksum);
 

@@ -78,7 +78,7 @@ bool LogMerges::AwaitTurn() {
   return !is_stopped_;
 }
 
-IOStatus LogMerges::Copy(FSSequentialFile* from, FSWritableFile* to,
+IOStatus LogMerges::Copy(FSSequentialFile* from, FSWritableFile* to, LogId id,
                          uint64_t* bytes) {
   std::string part(kPartBytes, '\0');
   std::string frame;
@@ -91,7 +91,7 @@ IOStatus LogMerges::Copy(FSSequentialFile* from, FSWritableFile* to,
     frame.clear();
     LogFrame place;
     place.log_offset = *bytes;
-    AppendFrame(place, {read.data(), read.size()}, &frame);
+    AppendFrame(place, id, {read.data(), read.size()}, &frame);
     status = to->Append(frame, IOOptions(), nullptr);
     // Bit by bit, or the end would be a burst of all of it.
     if (status.ok()) status = to->Sync(IOOptions(), nullptr);
@@ -108,9 +108,11 @@ IOStatus LogMerges::Merge(const Log& log) {
   const std::string merged = log.path + kMergedEnd;
   std::unique_ptr<FSWritableFile> file;
   status = files_->NewWritableFile(merged, FileOptions(), &file, nullptr);
-  if (status.ok()) status = file->Append(FastHead(), IOOptions(), nullptr);
+  // Of its own, so that who still reads the two files sees the change.
+  const LogId id = NewLogId();
+  if (status.ok()) status = file->Append(FastHead(id), IOOptions(), nullptr);
   uint64_t bytes = 0;
-  if (status.ok()) status = Copy(reader.get(), file.get(), &bytes);
+  if (status.ok()) status = Copy(reader.get(), file.get(), id, &bytes);
   // What it is copied from is removed then.
   if (status.ok() && bytes != log.bytes) {
     status = IOStatus::Corruption(log.path, "not all of it can be read");

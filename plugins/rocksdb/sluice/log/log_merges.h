@@ -47,7 +47,7 @@ class LogMerges {
   ROCKSDB_NAMESPACE::IOStatus Merge(const Log& log);
   ROCKSDB_NAMESPACE::IOStatus Copy(ROCKSDB_NAMESPACE::FSSequentialFile* from,
                                    ROCKSDB_NAMESPACE::FSWritableFile* to,
-                                   uint64_t* bytes);
+                                   LogId id, uint64_t* bytes);
 
   ROCKSDB_NAMESPACE::FileSystem* const files_;
   LogFiles* const logs_;

@@ -54,20 +54,6 @@ void SetLargest(uint64_t number, uint64_t* figure) {
 
 }  // namespace
 
-std::string SlowFolderName(const std::string& path) {
-  std::string name;
-  for (const char c : path) {
-    if (c == '/') {
-      name += "%2F";
-    } else if (c == '%') {
-      name += "%25";
-    } else {
-      name.push_back(c);
-    }
-  }
-  return name;
-}
-
 std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
                                               const std::string& path,
                                               const PluginOptions& options,
@@ -82,14 +68,20 @@ std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
   const std::string& slow = options.wal_slow_directory;
   // The second opening of a folder that is in use fails, and changes nothing.
   if (!files->Remove(directory) || slow.empty()) return nullptr;
+  const LogFolders folders{
+      .database = path,
+      .logs = directory,
+      .slow_logs = slow + "/" + SlowFolderName(absolute),
+  };
   auto logs = std::make_shared<TieredLogs>(
-      files->target(), directory, slow + "/" + SlowFolderName(absolute),
+      files->target(), folders,
       std::make_unique<LogPlacement>(database, leases_, Placement(options),
                                      QueueBelow(absolute), QueueBelow(slow),
                                      clock_),
       &counters_);
   // What it finds is in the state of the logs.
-  logs->Prepare(slow).PermitUncheckedError();
+  logs->Prepare(slow, /*reads_all=*/!db_options->paranoid_checks)
+      .PermitUncheckedError();
   // A log that is used again keeps its name and its old end.
   db_options->recycle_log_file_num = 0;
   files->Add(logs);

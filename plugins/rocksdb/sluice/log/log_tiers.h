@@ -51,7 +51,4 @@ class LogTiers {
   bool is_sampling_ = false;
 };
 
-// The name of a database's folder on the slow tier: its path, on one level.
-std::string SlowFolderName(const std::string& path);
-
 }  // namespace sluice

@@ -62,10 +62,11 @@ class RecoveredLogTest : public testing::Test {
   void MakeLog() {
     writer_.reset();
     std::unique_ptr<FSWritableFile> fast;
-    EXPECT_TRUE(files_->Make(path_, FileOptions(), &fast).ok());
+    const LogId id = NewLogId();
+    EXPECT_TRUE(files_->Make(path_, FileOptions(), id, &fast).ok());
     auto tiered = std::make_unique<TieredLogWriter>(
-        std::move(fast),
-        std::make_unique<ChosenPlace>(files_.get(), path_, &tier_));
+        std::move(fast), id,
+        std::make_unique<ChosenPlace>(files_.get(), path_, id, &tier_));
     writer_ = std::make_unique<log::Writer>(
         std::make_unique<WritableFileWriter>(std::move(tiered), path_,
                                              FileOptions()),
@@ -129,6 +130,20 @@ TEST_F(RecoveredLogTest, AWholeLogEndsWithoutAReport) {
 TEST_F(RecoveredLogTest, AHoleIsReported) {
   Add(Tier::kFast, "one");
   Add(Tier::kSlow, "two");
+  Add(Tier::kFast, "three");
+  writer_.reset();
+  CutSlow(1);
+  for (const auto mode : {kPointInTime, kTolerate, kAbsolute}) {
+    Status reported;
+    EXPECT_EQ(Recover(mode, &reported), Records{"one"});
+    EXPECT_TRUE(reported.IsCorruption()) << reported.ToString();
+  }
+}
+
+// A record whose begin is there, and whose rest is not, is no torn tail.
+TEST_F(RecoveredLogTest, AHoleWithinARecordIsReported) {
+  Add(Tier::kFast, "one");
+  Add(Tier::kSlow, std::string(3 << 20, 'x'));
   Add(Tier::kFast, "three");
   writer_.reset();
   CutSlow(1);

@@ -8,7 +8,6 @@
 namespace sluice {
 namespace {
 
-using ROCKSDB_NAMESPACE::FSRandomAccessFile;
 using ROCKSDB_NAMESPACE::IODebugContext;
 using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
@@ -19,28 +18,35 @@ using Found = FrameStream::Found;
 // tells them apart, as damage and as the end of a writer that died.
 constexpr std::string_view kBadRecord("\xff\xff\xff\xff\0\0\1", 7);
 constexpr std::string_view kTornRecord("\xff", 1);
+// Behind the bad one: the record that the damage is in the middle of must not
+// seem to be cut off.
+constexpr char kFill = '\xff';
 
 }  // namespace
 
-TieredLogReader::TieredLogReader(std::string name, For what,
-                                 std::unique_ptr<FSRandomAccessFile> fast,
-                                 std::unique_ptr<FSRandomAccessFile> slow,
-                                 SlowFileOpener open_slow)
-    : name_(std::move(name)),
-      what_(what),
-      fast_(std::move(fast)),
-      open_slow_(std::move(open_slow)) {
-  if (slow) slow_.emplace(std::move(slow));
+TieredLogReader::TieredLogReader(std::string name, For what, OpenedLog log,
+                                 LogOpener reopen)
+    : name_(std::move(name)), what_(what), reopen_(std::move(reopen)) {
+  Use(std::move(log));
 }
 
-IOStatus TieredLogReader::SeeSlowFile(const LogFrame& frame) {
-  if (!frame.has_slow_file || slow_) return IOStatus::OK();
-  // A log that is written may have got it since.
-  std::unique_ptr<FSRandomAccessFile> slow;
-  IOStatus status = open_slow_(&slow);
+void TieredLogReader::Use(OpenedLog log) {
+  id_ = log.id;
+  fast_.emplace(std::move(log.fast), id_);
+  slow_.reset();
+  if (log.slow) slow_.emplace(std::move(log.slow), id_);
+}
+
+IOStatus TieredLogReader::SeeSlowFile() {
+  OpenedLog now;
+  IOStatus status = reopen_(&now);
   if (!status.ok()) return status;
-  if (slow) {
-    slow_.emplace(std::move(slow));
+  if (now.id != id_) {
+    Use(std::move(now));
+    return status;
+  }
+  if (now.slow) {
+    slow_.emplace(std::move(now.slow), id_);
     return status;
   }
   return IOStatus::IOError(
@@ -56,9 +62,12 @@ IOStatus TieredLogReader::LookIn(FrameStream* stream, FrameStream** next) {
     if (!status.ok()) return status;
     is_stuck_ |= found == Found::kBad;
     if (found != Found::kFrame) return status;
-    status = SeeSlowFile(stream->frame());
-    if (!status.ok()) return status;
     const LogFrame& frame = stream->frame();
+    if (frame.has_slow_file && !slow_) {
+      status = SeeSlowFile();
+      if (!status.ok()) return status;
+      continue;
+    }
     if (frame.log_offset > offset_) {
       is_stuck_ = true;
       return status;
@@ -72,7 +81,7 @@ IOStatus TieredLogReader::LookIn(FrameStream* stream, FrameStream** next) {
 }
 
 IOStatus TieredLogReader::LookInBoth(FrameStream** next) {
-  IOStatus status = LookIn(&fast_, next);
+  IOStatus status = LookIn(&*fast_, next);
   if (!status.ok() || *next != nullptr || !slow_) return status;
   return LookIn(&*slow_, next);
 }
@@ -89,12 +98,13 @@ IOStatus TieredLogReader::Next(FrameStream** next) {
   return Judge();
 }
 
-// The frames of a stream that are beyond a hole.
+// The frames of a stream that are beyond a hole or damage.
 IOStatus TieredLogReader::LookBeyond(FrameStream* stream,
                                      uint64_t* synced_bytes, bool* has_more) {
   for (;;) {
     Found found;
     IOStatus status = stream->Look(&found);
+    if (status.ok() && found == Found::kBad) status = stream->Search(&found);
     if (!status.ok() || found != Found::kFrame) return status;
     const LogFrame& frame = stream->frame();
     *has_more |= frame.log_offset > offset_;
@@ -106,7 +116,7 @@ IOStatus TieredLogReader::LookBeyond(FrameStream* stream,
 IOStatus TieredLogReader::Judge() {
   uint64_t synced_bytes = 0;
   bool has_more = false;
-  IOStatus status = LookBeyond(&fast_, &synced_bytes, &has_more);
+  IOStatus status = LookBeyond(&*fast_, &synced_bytes, &has_more);
   if (status.ok() && slow_) {
     status = LookBeyond(&*slow_, &synced_bytes, &has_more);
   }
@@ -147,7 +157,7 @@ IOStatus TieredLogReader::ReadUpTo(size_t count, char* to, size_t* filled) {
 IOStatus TieredLogReader::AddDamage(const IOStatus& status, size_t count,
                                     char* to, size_t* filled) {
   const bool is_torn = status.ok() && what_ == For::kRecovery &&
-                       (fast_.is_torn() || (slow_ && slow_->is_torn()));
+                       (fast_->is_torn() || (slow_ && slow_->is_torn()));
   if (was_damage_given_ || *filled == count) return IOStatus::OK();
   if (!status.IsCorruption() && !is_torn) return status;
   const std::string_view damage = is_torn ? kTornRecord : kBadRecord;
@@ -158,6 +168,9 @@ IOStatus TieredLogReader::AddDamage(const IOStatus& status, size_t count,
   const size_t bytes = std::min(left, damage.size());
   std::memcpy(to + *filled, damage.data(), bytes);
   *filled += bytes;
+  if (is_torn) return IOStatus::OK();
+  std::memset(to + *filled, kFill, count - *filled);
+  *filled = count;
   return IOStatus::OK();
 }
 

@@ -10,12 +10,12 @@
 
 #include "rocksdb/file_system.h"
 #include "sluice/log/frame_stream.h"
+#include "sluice/log/opened_log.h"
 
 namespace sluice {
 
-// Opens the file on the slow tier: nothing if there is none.
-using SlowFileOpener = std::function<ROCKSDB_NAMESPACE::IOStatus(
-    std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile>*)>;
+// Opens the files of a log as they are now.
+using LogOpener = std::function<ROCKSDB_NAMESPACE::IOStatus(OpenedLog*)>;
 
 // Gives what was appended to the log, and no more of it than is there without
 // a hole. Where that is less than what was on stable storage, or the file on
@@ -35,10 +35,7 @@ class TieredLogReader : public ROCKSDB_NAMESPACE::FSSequentialFile {
     kCopy,
   };
 
-  TieredLogReader(std::string name, For what,
-                  std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> fast,
-                  std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> slow,
-                  SlowFileOpener open_slow);
+  TieredLogReader(std::string name, For what, OpenedLog log, LogOpener reopen);
 
   ROCKSDB_NAMESPACE::IOStatus Read(
       size_t count, const ROCKSDB_NAMESPACE::IOOptions& options,
@@ -55,7 +52,10 @@ class TieredLogReader : public ROCKSDB_NAMESPACE::FSSequentialFile {
   ROCKSDB_NAMESPACE::IOStatus Next(FrameStream** next);
   ROCKSDB_NAMESPACE::IOStatus LookInBoth(FrameStream** next);
   ROCKSDB_NAMESPACE::IOStatus LookIn(FrameStream* stream, FrameStream** next);
-  ROCKSDB_NAMESPACE::IOStatus SeeSlowFile(const LogFrame& frame);
+  void Use(OpenedLog log);
+  // For a frame that says there is a file on the slow tier. Where all was
+  // merged into one file since, that is read from then on.
+  ROCKSDB_NAMESPACE::IOStatus SeeSlowFile();
   // What it means that no stream has what the log goes on with.
   ROCKSDB_NAMESPACE::IOStatus Judge();
   ROCKSDB_NAMESPACE::IOStatus LookBeyond(FrameStream* stream,
@@ -70,9 +70,10 @@ class TieredLogReader : public ROCKSDB_NAMESPACE::FSSequentialFile {
 
   const std::string name_;
   const For what_;
-  FrameStream fast_;
+  LogId id_ = 0;
+  std::optional<FrameStream> fast_;
   std::optional<FrameStream> slow_;
-  const SlowFileOpener open_slow_;
+  const LogOpener reopen_;
   // A stream has no way on to what comes next in the log.
   bool is_stuck_ = false;
   // What has ended the log, for good.

@@ -70,7 +70,7 @@ IOStatus TieredLogWriter::AppendFrame(Tier tier, const Slice& data,
     frame.synced_bytes = synced_log_bytes_;
   }
   frame_.clear();
-  sluice::AppendFrame(frame, {data.data(), data.size()}, &frame_);
+  sluice::AppendFrame(frame, id_, {data.data(), data.size()}, &frame_);
   IOStatus status = FileOf(tier)->Append(frame_, options, debug);
   if (!status.ok()) {
     CutOff(tier, options, debug);

@@ -32,10 +32,12 @@ class LogPlace {
 // nothing, the fast one does.
 class TieredLogWriter : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
  public:
-  // `fast` has its head already.
+  // `fast` has its head already, and with it that id.
   TieredLogWriter(std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile> fast,
-                  std::unique_ptr<LogPlace> place)
-      : FSWritableFileOwnerWrapper(std::move(fast)), place_(std::move(place)) {}
+                  LogId id, std::unique_ptr<LogPlace> place)
+      : FSWritableFileOwnerWrapper(std::move(fast)),
+        id_(id),
+        place_(std::move(place)) {}
   ~TieredLogWriter() override;
 
   ROCKSDB_NAMESPACE::IOStatus Append(
@@ -114,6 +116,7 @@ class TieredLogWriter : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
   ROCKSDB_NAMESPACE::IOStatus SyncBoth(const SyncOne& sync);
   ROCKSDB_NAMESPACE::IOStatus SyncTier(Tier tier, const SyncOne& sync);
 
+  const LogId id_;
   const std::unique_ptr<LogPlace> place_;
 
   // The store appends from one thread at a time, and may sync meanwhile.

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/guarded.h"
 #include "sluice/log/tiered_log_writer.h"
 
 namespace sluice {
@@ -27,8 +28,12 @@ std::string Listed(const std::vector<uint64_t>& numbers) {
 // A store may write to a log after it was told that it closes.
 class TieredLogs::Place : public LogPlace {
  public:
-  Place(std::shared_ptr<TieredLogs> logs, std::string path, uint64_t number)
-      : logs_(std::move(logs)), path_(std::move(path)), number_(number) {}
+  Place(std::shared_ptr<TieredLogs> logs, std::string path, uint64_t number,
+        LogId id)
+      : logs_(std::move(logs)),
+        path_(std::move(path)),
+        number_(number),
+        id_(id) {}
 
   Tier Choose(size_t bytes) override {
     return logs_->has_slow_tier_ ? logs_->placement_->Choose(bytes)
@@ -43,7 +48,7 @@ class TieredLogs::Place : public LogPlace {
     ++logs_->counters_->slow_writes;
   }
   IOStatus MakeSlowFile(std::unique_ptr<FSWritableFile>* file) override {
-    return logs_->log_files_.MakeSlow(number_, file);
+    return logs_->log_files_.MakeSlow(number_, id_, file);
   }
   IOStatus SyncFastDirectory() override {
     return logs_->log_files_.SyncDirectory();
@@ -57,25 +62,30 @@ class TieredLogs::Place : public LogPlace {
   const std::shared_ptr<TieredLogs> logs_;
   const std::string path_;
   const uint64_t number_;
+  const LogId id_;
 };
 
-TieredLogs::TieredLogs(FileSystem* files, const std::string& directory,
-                       const std::string& slow_directory,
+TieredLogs::TieredLogs(FileSystem* files, const LogFolders& folders,
                        std::unique_ptr<LogPlacement> placement,
                        LogCounters* counters)
     : files_(files),
-      log_files_(files, directory, slow_directory),
+      log_files_(files, folders.logs, folders.slow_logs),
       placement_(std::move(placement)),
       counters_(counters),
+      slow_folder_(files, log_files_.slow_directory(),
+                   PlainPath(folders.database) + "/IDENTITY"),
       merges_(files, &log_files_, placement_.get(), [counters](uint64_t bytes) {
         ++counters->merged_logs;
         counters->merged_bytes += bytes;
       }) {}
 
-IOStatus TieredLogs::Prepare(const std::string& root) {
+IOStatus TieredLogs::Prepare(const std::string& root, bool reads_all) {
   std::vector<uint64_t> lost;
   // It is not made: where a device is not mounted, its folder is not there.
   IOStatus status = files_->FileExists(root, IOOptions(), nullptr);
+  if (status.ok()) status = slow_folder_.Claim();
+  if (status.ok()) status = slow_folder_.WriteOwner();
+  log_files_.SetOwnsSlow(status.ok());
   if (status.ok()) status = log_files_.Sweep(&lost);
   has_slow_tier_ = status.ok();
   state_ = status.ok()
@@ -83,25 +93,39 @@ IOStatus TieredLogs::Prepare(const std::string& root) {
                : "no log goes to the slow tier until the database is opened "
                  "again: " +
                      status.ToString();
-  if (lost.empty()) return status;
+  if (!lost.empty()) {
+    RefuseWithout(lost);
+  } else if (reads_all) {
+    refusal_ = log_files_.CheckAll();
+  }
+  return refusal_.ok() ? status : refusal_;
+}
+
+void TieredLogs::RefuseWithout(const std::vector<uint64_t>& lost) {
   refusal_ = IOStatus::IOError(
       log_files_.directory(),
       "the logs " + Listed(lost) + " are gone, of which " +
           log_files_.slow_directory() +
           " has a part: bring the device back that they were on. If the "
           "database was removed on purpose, remove that folder too");
-  return refusal_;
+}
+
+void TieredLogs::SetInUse() {
+  is_in_use_ = true;
+  // Whoever opens it next without this is told so by the lock alone.
+  Guarded([&] { slow_folder_.WriteOwner().PermitUncheckedError(); });
 }
 
 IOStatus TieredLogs::NewLog(const std::string& path, const FileOptions& options,
                             std::unique_ptr<FSWritableFile>* log) {
   std::unique_ptr<FSWritableFile> fast;
-  IOStatus status = log_files_.Make(path, options, &fast);
+  const LogId id = NewLogId();
+  IOStatus status = log_files_.Make(path, options, id, &fast);
   if (!status.ok()) return status;
   const uint64_t number = *LogNumber(path.substr(path.rfind('/') + 1));
   *log = std::make_unique<TieredLogWriter>(
-      std::move(fast),
-      std::make_unique<Place>(shared_from_this(), path, number));
+      std::move(fast), id,
+      std::make_unique<Place>(shared_from_this(), path, number, id));
   return status;
 }
 
@@ -109,6 +133,9 @@ void TieredLogs::Shutdown() {
   is_in_use_ = false;
   has_slow_tier_ = false;
   merges_.Stop();
+  // What is left there is removed when the database is opened again.
+  log_files_.SetOwnsSlow(false);
+  slow_folder_.Release();
 }
 
 }  // namespace sluice

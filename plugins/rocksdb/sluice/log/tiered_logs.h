@@ -6,11 +6,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rocksdb/file_system.h"
 #include "sluice/log/log_files.h"
 #include "sluice/log/log_merges.h"
 #include "sluice/log/log_placement.h"
+#include "sluice/log/slow_folder.h"
 
 namespace sluice {
 
@@ -23,19 +25,26 @@ struct LogCounters {
   std::atomic<uint64_t> merged_bytes{0};
 };
 
+// The folders of a database and its logs.
+struct LogFolders {
+  std::string database;
+  std::string logs;
+  std::string slow_logs;
+};
+
 class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
  public:
-  TieredLogs(ROCKSDB_NAMESPACE::FileSystem* files, const std::string& directory,
-             const std::string& slow_directory,
+  TieredLogs(ROCKSDB_NAMESPACE::FileSystem* files, const LogFolders& folders,
              std::unique_ptr<LogPlacement> placement, LogCounters* counters);
 
   LogFiles* files() { return &log_files_; }
   LogPlacement* placement() { return placement_.get(); }
 
   // Looks at the slow tier, below `root`, before the database is opened.
-  // Without one nothing is redirected.
-  ROCKSDB_NAMESPACE::IOStatus Prepare(const std::string& root);
-  // Why the database must stay closed, where the fast tier has lost logs.
+  // Without one nothing is redirected. Where the store would open without what
+  // it cannot read, all logs are read before.
+  ROCKSDB_NAMESPACE::IOStatus Prepare(const std::string& root, bool reads_all);
+  // Why the database must stay closed, where logs or parts of them are lost.
   const ROCKSDB_NAMESPACE::IOStatus& refusal() const { return refusal_; }
   // For the log of the program: what Prepare has found.
   const std::string& state() const { return state_; }
@@ -49,16 +58,18 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
 
   // From the opening of the database to its shutdown: no other one has logs in
   // the folder then.
-  void SetInUse() { is_in_use_ = true; }
+  void SetInUse();
   bool is_in_use() const { return is_in_use_; }
 
  private:
   class Place;
+  void RefuseWithout(const std::vector<uint64_t>& lost);
 
   ROCKSDB_NAMESPACE::FileSystem* const files_;
   LogFiles log_files_;
   const std::unique_ptr<LogPlacement> placement_;
   LogCounters* const counters_;
+  SlowFolder slow_folder_;
   LogMerges merges_;
   ROCKSDB_NAMESPACE::IOStatus refusal_;
   std::string state_;

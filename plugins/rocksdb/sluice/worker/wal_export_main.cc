@@ -1,5 +1,6 @@
 // sluice-wal-export: logs on two tiers as logs of RocksDB, for a program
 // without the plug-in.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@ namespace {
 
 using ROCKSDB_NAMESPACE::FileOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FSDirectory;
 using ROCKSDB_NAMESPACE::FSSequentialFile;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IOOptions;
@@ -97,6 +99,26 @@ int Fail(const std::string& message, int status) {
   return status;
 }
 
+IOStatus SyncFolder(FileSystem* files, const std::string& path) {
+  std::unique_ptr<FSDirectory> folder;
+  IOStatus status = files->NewDirectory(path, IOOptions(), &folder, nullptr);
+  return status.ok() ? folder->Fsync(IOOptions(), nullptr) : status;
+}
+
+// Says which logs are not in `from`, while the slow tier has a part of them.
+int TellLost(const LogFiles& logs, const std::string& from) {
+  std::vector<uint64_t> lost;
+  const IOStatus status = logs.FindLost(&lost);
+  if (!status.ok()) return Fail(status.ToString(), EXIT_FAILURE);
+  int result = EXIT_SUCCESS;
+  for (const uint64_t number : lost) {
+    result = Fail("the log " + std::to_string(number) + " is not in " + from +
+                      ", and " + logs.slow_directory() + " has a part of it",
+                  EXIT_FAILURE);
+  }
+  return result;
+}
+
 int ExportAll(const std::string& from, const std::string& slow,
               const std::string& to) {
   FileSystem* const files = FileSystem::Default().get();
@@ -112,7 +134,7 @@ int ExportAll(const std::string& from, const std::string& slow,
     return Fail("there are logs in " + to + ": name a new folder", 2);
   }
   LogFiles logs(files, from, slow);
-  int result = EXIT_SUCCESS;
+  int result = TellLost(logs, from);
   for (const std::string& name : names) {
     const std::string written = PlainPath(to) + "/" + name;
     status = Export(files, &logs, PlainPath(from) + "/" + name, written);
@@ -124,7 +146,8 @@ int ExportAll(const std::string& from, const std::string& slow,
                       " has what comes before",
                   EXIT_FAILURE);
   }
-  return result;
+  status = SyncFolder(files, to);
+  return status.ok() ? result : Fail(status.ToString(), EXIT_FAILURE);
 }
 
 int Main(int count, char** arguments) {

@@ -1,0 +1,112 @@
+// Files of logs on two tiers are removed together, and nothing is removed that
+// may still be needed.
+#include "sluice/log/log_files.h"
+
+#include <fstream>
+#include <vector>
+
+#include "sluice/log/tiered_log_fixture.h"
+
+namespace sluice {
+namespace {
+
+using LogFilesTest = TieredLogTest;
+
+TEST_F(LogFilesTest, ALogIsRemovedFromBothTiers) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  ASSERT_TRUE(logs_->Remove(fast_path_).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/fast"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/slow"));
+}
+
+TEST_F(LogFilesTest, ALogThatIsBeingRemovedIsRead) {
+  Append(Tier::kSlow, "one");
+  std::filesystem::rename(slow_path_, slow_path_ + ".obsolete");
+  std::string read;
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "one");
+}
+
+TEST_F(LogFilesTest, WhatCrashesLeaveIsSwept) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  // Newer than all logs that are there.
+  std::filesystem::copy(slow_path_, logs_->SlowPath(8));
+  std::filesystem::copy(slow_path_, logs_->SlowPath(9) + ".obsolete");
+  std::filesystem::copy(slow_path_, logs_->SlowPath(10));
+  std::filesystem::resize_file(logs_->SlowPath(10), kHeadBytes);
+  std::vector<uint64_t> lost;
+  ASSERT_TRUE(logs_->Sweep(&lost).ok());
+  EXPECT_EQ(lost, std::vector<uint64_t>{8});
+  EXPECT_TRUE(std::filesystem::exists(slow_path_));
+  EXPECT_TRUE(std::filesystem::exists(logs_->SlowPath(8)));
+  EXPECT_FALSE(std::filesystem::exists(logs_->SlowPath(9) + ".obsolete"));
+  EXPECT_FALSE(std::filesystem::exists(logs_->SlowPath(10)));
+}
+
+TEST_F(LogFilesTest, PartsOfRemovedLogsAreSwept) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  // RocksDB has removed 7 past the plug-in, while 8 was there.
+  std::filesystem::rename(fast_path_, folder_ + "/fast/000008.log");
+  std::ofstream(folder_ + "/fast/000006.log.merged") << "half of it";
+  std::vector<uint64_t> lost;
+  ASSERT_TRUE(logs_->Sweep(&lost).ok());
+  EXPECT_EQ(lost, std::vector<uint64_t>{});
+  EXPECT_FALSE(std::filesystem::exists(slow_path_));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/fast/000006.log.merged"));
+}
+
+TEST_F(LogFilesTest, ALogThatIsRemovedSlowlyLeavesNothing) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  ASSERT_TRUE(logs_->Rename(fast_path_, fast_path_ + ".trash").ok());
+  EXPECT_FALSE(std::filesystem::exists(slow_path_));
+}
+
+TEST_F(LogFilesTest, ARemovalThatFailedIsDoneAnew) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  std::filesystem::rename(slow_path_, slow_path_ + ".obsolete");
+  ASSERT_TRUE(logs_->Remove(fast_path_).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/slow"));
+}
+
+// As where an inode cannot be read: the log is there for all that is known.
+TEST_F(LogFilesTest, NothingIsRemovedOfALogThatCannotBeLookedAt) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  std::ofstream(folder_ + "/fast/000008.log") << "a newer one";
+  files_.is_broken = true;
+  std::vector<uint64_t> lost;
+  logs_->Sweep(&lost).PermitUncheckedError();
+  logs_->RemoveSlowOfGone(fast_path_);
+  EXPECT_TRUE(std::filesystem::exists(slow_path_));
+  EXPECT_EQ(lost, std::vector<uint64_t>{});
+}
+
+TEST_F(LogFilesTest, ArchivedLogsAreThere) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  const std::string archive = folder_ + "/fast/archive";
+  std::filesystem::create_directory(archive);
+  std::filesystem::rename(fast_path_, archive + "/000007.log");
+  std::ofstream(folder_ + "/fast/000008.log") << "a newer one";
+  std::vector<uint64_t> lost;
+  ASSERT_TRUE(logs_->Sweep(&lost).ok());
+  logs_->RemoveSlowOfGone(fast_path_);
+  EXPECT_TRUE(std::filesystem::exists(slow_path_));
+}
+
+TEST_F(LogFilesTest, AllLogsAreCheckedForWhatIsLost) {
+  Append(Tier::kSlow, "one");
+  Sync();
+  std::ofstream(folder_ + "/fast/000008.log") << "a plain one";
+  EXPECT_TRUE(logs_->CheckAll().ok());
+  std::filesystem::remove(slow_path_);
+  EXPECT_TRUE(logs_->CheckAll().IsIOError());
+}
+
+}  // namespace
+}  // namespace sluice
