@@ -5,9 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.sluice.local.protocol.ProtocolClient;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.HFileTestUtil;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +23,7 @@ class FlushSafetyIT {
   private static final String KIND = "flush";
   private static final int ROWS = 100;
   private static final long DEADLINE_SECONDS = 90;
+  private static final String[] FAMILIES = {PluginCluster.FAMILY, "g"};
   private static final byte[] MIDDLE = Bytes.toBytes(String.format("%08d", ROWS / 2));
 
   private final PluginCluster cluster;
@@ -87,6 +92,50 @@ class FlushSafetyIT {
     cluster.admin().mergeRegionsAsync(names, false).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 1);
     assertEquals(before, cluster.contentHash(table));
+  }
+
+  private TableName tableOfTwoFamilies(String name) throws Exception {
+    TableName table = TableName.valueOf(name);
+    cluster.utility().createTable(table, FAMILIES).close();
+    cluster.write(table, 0, ROWS);
+    return table;
+  }
+
+  /** Loads a file into each family, for which the region is locked, and flushed before. */
+  private void bulkLoad(TableName table) throws Exception {
+    Configuration conf = cluster.utility().getConfiguration();
+    Path folder = cluster.utility().getDataTestDirOnTestFS(table.getNameAsString());
+    for (String family : FAMILIES) {
+      HFileTestUtil.createHFile(
+          conf,
+          cluster.utility().getTestFileSystem(),
+          new Path(new Path(folder, family), "file"),
+          Bytes.toBytes(family),
+          Bytes.toBytes("q"),
+          Bytes.toBytes("x"),
+          Bytes.toBytes("y"),
+          ROWS);
+    }
+    BulkLoadHFiles.create(conf).bulkLoad(table, folder);
+  }
+
+  /** Else no request gets at the region for as long. */
+  @Test
+  void aBulkLoadOfSeveralFamiliesFlushesDuringAHold() throws Exception {
+    TableName table = tableOfTwoFamilies("flushloaded");
+    client.set(KIND, "flushloaded", "hold");
+    bulkLoad(table);
+    assertEquals(1, client.leases().size(), "the hold is still in force");
+    assertEquals(2 * ROWS, cluster.utility().countRows(table));
+  }
+
+  @Test
+  void aBulkLoadOfSeveralFamiliesNeedNotWaitForAHeldFlush() throws Exception {
+    TableName table = tableOfTwoFamilies("flushlocked");
+    hold(client, "flushlocked");
+    bulkLoad(table);
+    assertEquals(1, client.leases().size(), "the hold is still in force");
+    assertEquals(2 * ROWS, cluster.utility().countRows(table));
   }
 
   @Test

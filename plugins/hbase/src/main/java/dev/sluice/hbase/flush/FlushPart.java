@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.FlushLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.RegionLocks;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController;
 import org.apache.hadoop.hbase.regionserver.throttle.PressureAwareFlushThroughputController;
@@ -40,7 +41,10 @@ public final class FlushPart implements PluginPart, TaskKind, OperationPace {
   private record RunningFlush(Operation operation, HRegion region) {
     /** A region that closes waits for its flushes, and keeps what they write. */
     private boolean mustEnd() {
-      return region == null || region.isClosing() || !region.areWritesEnabled();
+      return region == null
+          || region.isClosing()
+          || !region.areWritesEnabled()
+          || RegionLocks.keepsRequestsOut(region);
     }
   }
 
