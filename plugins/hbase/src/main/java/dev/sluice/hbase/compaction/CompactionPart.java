@@ -72,6 +72,7 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
 
   private List<BlockingGuard.Filling> fillings() {
     return StoreView.all(services).stream()
+        .filter(StoreView::makesWritesWait)
         .map(store -> new BlockingGuard.Filling(store, store.limits()))
         .toList();
   }

@@ -42,6 +42,18 @@ record StoreView(HRegion region, HStore store) {
     return region.getRegionInfo().getTable().isSystemTable();
   }
 
+  boolean isCompactionEnabled() {
+    return region.getTableDescriptor().isCompactionEnabled();
+  }
+
+  /**
+   * Whether many files make writes wait: upstream has them wait for compactions alone, and a region
+   * that closes or is read-only takes none.
+   */
+  boolean makesWritesWait() {
+    return isCompactionEnabled() && region.areWritesEnabled();
+  }
+
   FileLimits limits() {
     return new FileLimits(
         store.getStorefilesCount(),
