@@ -1,6 +1,8 @@
 package dev.sluice.hbase;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.local.protocol.ProtocolClient;
 import org.apache.hadoop.hbase.TableName;
@@ -61,6 +63,16 @@ class UncompactedTablesIT {
   void filesOfATableWithoutCompactionsEndNoOrder() throws Exception {
     TableName table = fullTable("uncompacted");
     assertOrdersHold();
+    cluster.utility().deleteTable(table);
+  }
+
+  @Test
+  void nothingIsStartedOfATableWithoutCompactions() throws Exception {
+    TableName table = fullTable("notstarted");
+    ProtocolClient.RefusedException refused =
+        assertThrows(ProtocolClient.RefusedException.class, () -> client.start(KIND, "notstarted"));
+    assertEquals(-32003, refused.code());
+    assertTrue(refused.getMessage().contains("COMPACTION_ENABLED"), refused.getMessage());
     cluster.utility().deleteTable(table);
   }
 

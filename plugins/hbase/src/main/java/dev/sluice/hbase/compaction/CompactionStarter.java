@@ -3,6 +3,7 @@ package dev.sluice.hbase.compaction;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.protocol.Refusal;
 import java.io.IOException;
+import java.util.List;
 import org.apache.hadoop.hbase.regionserver.CompactSplit;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.Store;
@@ -54,14 +55,27 @@ final class CompactionStarter {
     }
     boolean isMinor = variant.equals(MINOR);
     int requested = 0;
-    for (StoreView store : StoreView.all(services)) {
-      if (isMeant(store, scope) && request(store, isMinor)) {
+    for (StoreView store : meant(scope)) {
+      if (request(store, isMinor)) {
         requested++;
       }
     }
     if (requested == 0) {
       throw nothingToStart(scope, isMinor);
     }
+  }
+
+  /** Leaves out tables whose compactions are disabled: the store would ignore the request. */
+  private List<StoreView> meant(Scope scope) throws Refusal {
+    List<StoreView> withFiles =
+        StoreView.all(services).stream().filter(store -> isMeant(store, scope)).toList();
+    List<StoreView> meant = withFiles.stream().filter(StoreView::isCompactionEnabled).toList();
+    if (meant.isEmpty() && !withFiles.isEmpty()) {
+      throw Refusal.refused(
+          "compactions of \"" + scope.text() + "\" are disabled in the table's descriptor",
+          "Set COMPACTION_ENABLED of the table to true, with alter of the shell.");
+    }
+    return meant;
   }
 
   private static boolean isMeant(StoreView store, Scope scope) {
