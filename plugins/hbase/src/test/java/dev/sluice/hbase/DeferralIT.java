@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.sluice.local.protocol.ProtocolClient;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,6 +127,31 @@ class DeferralIT {
     assertEquals(List.of(), client.tasks(KIND, "second", "held"));
     client.set(KIND, "", "full");
     cluster.await(() -> cluster.fileCount(first) == 1 && cluster.fileCount(second) == 1);
+  }
+
+  @Test
+  void aCompactionCountsWhileItOpensItsFiles() throws Exception {
+    client.set(KIND, "", "concurrency=1");
+    TableName opening = TableName.valueOf("slowopening");
+    cluster
+        .admin()
+        .createTable(
+            TableDescriptorBuilder.newBuilder(opening)
+                .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY))
+                .setCoprocessor(SlowOpening.class.getName())
+                .build());
+    addDueFiles(opening);
+    cluster.await(() -> SlowOpening.REACHED.getCount() == 0);
+    long reached = System.nanoTime();
+    try {
+      dueTable("afteropening");
+      // Longer than a task may take from its turn until it begins.
+      cluster.await(() -> System.nanoTime() - reached > TimeUnit.SECONDS.toNanos(3));
+      assertTrue(isDeferred("afteropening"));
+    } finally {
+      SlowOpening.OPENED.countDown();
+    }
+    cluster.await(() -> cluster.fileCount(opening) == 1 && !isDeferred("afteropening"));
   }
 
   /** Without it the one that has waited longest goes first. */

@@ -154,8 +154,20 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
       running.put(name, new RunningCompaction(waiting.begin(key), operation, region, meter));
       operation.abort(waiting.abortReason(key));
     }
-    meter.ifPresent(each -> each.chargeTo(operation, throttle));
-    queue.started(name, key, scope);
+    if (meter.isPresent()) {
+      meter.get().chargeTo(operation, throttle);
+    } else {
+      queue.started(name, key, scope);
+    }
+  }
+
+  /** Told by the compactor that counts, before it opens files: that can take long. */
+  void begins(ReadMeter compaction, HStore store) {
+    queue.started(compaction, StoreView.keyOf(store), StoreView.scopeOf(store));
+  }
+
+  void ended(ReadMeter compaction) {
+    queue.finished(compaction);
   }
 
   @Override

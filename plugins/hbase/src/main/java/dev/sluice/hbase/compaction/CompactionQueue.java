@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -21,8 +23,10 @@ import java.util.function.ToLongFunction;
  * tasks back without its lock.
  */
 final class CompactionQueue {
-  // How long a task may take to begin, from its release or from when it runs, and count as one that
-  // runs. It may never begin: its store may find nothing to do.
+  // Places of the concurrency: a store has one from the release of its tasks until the turn of one
+  // of them comes, and from a turn until its compaction begins, each for so long at most, since it
+  // may find nothing to do. From there each compaction has its own until it ends. What is started
+  // by order has none before its turn, but goes through at each turn, without a time.
   private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(30);
   private static final long START_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -33,11 +37,17 @@ final class CompactionQueue {
 
   // By store: its tasks are released together. Never empty lists.
   private final Map<String, List<Candidate>> kept = new HashMap<>();
-  private final Map<String, Pending> released = new HashMap<>();
-  private final Map<String, Pending> starting = new HashMap<>();
-  private final Map<String, Scope> running = new HashMap<>();
+  private final Map<String, Expected> expected = new HashMap<>();
+  // By store: the tasks that were requested until then were started by order.
+  private final Map<String, Long> admitted = new HashMap<>();
+  private final Map<Object, Scope> running = new HashMap<>();
 
-  private record Pending(Scope scope, long untilNanos) {}
+  /**
+   * A store with tasks that are to begin.
+   *
+   * @param requestedMillis of those that go through: one asks again when it changes queues
+   */
+  private record Expected(Scope scope, Set<Long> requestedMillis, long untilNanos) {}
 
   /**
    * Makes an empty queue.
@@ -59,30 +69,40 @@ final class CompactionQueue {
   /** Whether a task is kept; otherwise it runs now. */
   synchronized boolean keeps(Candidate candidate) {
     forgetLate();
-    if (released.containsKey(candidate.key())) {
-      return false;
-    }
-    if (goesAnyway(candidate) || mayRun(candidate, new HashMap<>())) {
-      long until = nanoTime.getAsLong() + START_NANOS;
-      starting.put(candidate.key(), new Pending(candidate.scope(), until));
+    if (isExpected(candidate) || goesAnyway(candidate) || mayRun(candidate, new HashMap<>())) {
+      expect(List.of(candidate), START_NANOS);
       return false;
     }
     kept.computeIfAbsent(candidate.key(), key -> new ArrayList<>()).add(candidate);
     return true;
   }
 
-  /** Has the tasks of a store run, whatever the orders are, and says how many were kept. */
-  int start(String key, Scope scope) {
-    List<Candidate> going;
+  /**
+   * Has the tasks of a store run, whatever the orders are and however late their turn comes.
+   *
+   * @param requestedUntilMillis those that were requested until then are meant
+   */
+  void start(String key, long requestedUntilMillis) {
     synchronized (this) {
-      admit(key, scope);
-      going = take(key);
+      admitted.put(key, requestedUntilMillis);
     }
-    going.forEach(candidate -> candidate.resubmit().run());
-    return going.size();
+    giveBack(key);
   }
 
-  /** Hands back the tasks of a store, which are not to run. */
+  synchronized boolean hasKept(String key) {
+    return kept.containsKey(key);
+  }
+
+  synchronized boolean hasAdmitted() {
+    return !admitted.isEmpty();
+  }
+
+  /** Forgets what was started by order of stores that are not open here any more. */
+  synchronized void retainAdmitted(Set<String> openStores) {
+    admitted.keySet().retainAll(openStores);
+  }
+
+  /** Hands back the tasks of a store, without a place. */
   void giveBack(String key) {
     List<Candidate> going;
     synchronized (this) {
@@ -91,16 +111,15 @@ final class CompactionQueue {
     going.forEach(candidate -> candidate.resubmit().run());
   }
 
-  /** Notes that a compaction has begun. */
-  synchronized void started(String operation, String key, Scope scope) {
-    released.remove(key);
-    starting.remove(key);
-    running.put(operation, scope);
+  /** Notes that a compaction, whatever names it, has begun. */
+  synchronized void started(Object compaction, String key, Scope scope) {
+    expected.remove(key);
+    running.put(compaction, scope);
   }
 
   /** Notes that a compaction has ended. */
-  synchronized void finished(String operation) {
-    running.remove(operation);
+  synchronized void finished(Object compaction) {
+    running.remove(compaction);
   }
 
   /** Hands back what no order puts off any more, in the order of priority. */
@@ -113,8 +132,9 @@ final class CompactionQueue {
         if (goesAnyway(candidate)) {
           going.addAll(take(candidate.key()));
         } else if (mayRun(candidate, debts)) {
-          admit(candidate.key(), candidate.scope());
-          going.addAll(take(candidate.key()));
+          List<Candidate> tasks = take(candidate.key());
+          expect(tasks, RELEASE_NANOS);
+          going.addAll(tasks);
         }
       }
     }
@@ -158,14 +178,28 @@ final class CompactionQueue {
     return taken == null ? List.of() : taken;
   }
 
-  private void admit(String key, Scope scope) {
-    released.put(key, new Pending(scope, nanoTime.getAsLong() + RELEASE_NANOS));
+  /** Has tasks of a store go through, with those that do already, on one place for all. */
+  private void expect(List<Candidate> tasks, long nanos) {
+    Candidate first = tasks.get(0);
+    Set<Long> requested = new HashSet<>();
+    tasks.forEach(each -> requested.add(each.requestedMillis()));
+    Expected before = expected.get(first.key());
+    if (before != null) {
+      requested.addAll(before.requestedMillis());
+    }
+    long until = nanoTime.getAsLong() + nanos;
+    expected.put(first.key(), new Expected(first.scope(), requested, until));
+  }
+
+  private boolean isExpected(Candidate candidate) {
+    Expected store = expected.get(candidate.key());
+    return store != null && store.requestedMillis().contains(candidate.requestedMillis())
+        || candidate.requestedMillis() <= admitted.getOrDefault(candidate.key(), Long.MIN_VALUE);
   }
 
   private void forgetLate() {
     long now = nanoTime.getAsLong();
-    released.values().removeIf(each -> now - each.untilNanos() >= 0);
-    starting.values().removeIf(each -> now - each.untilNanos() >= 0);
+    expected.values().removeIf(each -> now - each.untilNanos() >= 0);
   }
 
   private boolean goesAnyway(Candidate candidate) {
@@ -194,10 +228,9 @@ final class CompactionQueue {
     return true;
   }
 
-  /** How many in a scope run, or were released and are about to. */
+  /** How many in a scope run, or are about to. */
   private long busy(Scope scope) {
     return running.values().stream().filter(scope::contains).count()
-        + released.values().stream().filter(each -> scope.contains(each.scope())).count()
-        + starting.values().stream().filter(each -> scope.contains(each.scope())).count();
+        + expected.values().stream().filter(each -> scope.contains(each.scope())).count();
   }
 }

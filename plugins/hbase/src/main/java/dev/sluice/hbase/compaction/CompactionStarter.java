@@ -9,6 +9,7 @@ import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.Store;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequester;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -101,7 +102,6 @@ final class CompactionStarter {
     }
     String key = StoreView.keyOf(view.store());
     waiting.cancelAbort(key);
-    int released = queue.start(key, view.scope());
     Selection selection = new Selection();
     try {
       services
@@ -114,7 +114,11 @@ final class CompactionStarter {
           "the files of " + view.scope().text() + " cannot be selected: " + e.getMessage(),
           "The log of the region server says more.");
     }
-    return released > 0 || !selection.isEmpty;
+    if (selection.isEmpty && !queue.hasKept(key)) {
+      return false;
+    }
+    queue.start(key, EnvironmentEdgeManager.currentTime());
+    return true;
   }
 
   static boolean areSwitchedOff(RegionServerServices services) {

@@ -64,10 +64,13 @@ public class CountingCompactor extends DefaultCompactor {
   @Override
   public List<Path> compact(CompactionRequestImpl request, ThroughputController control, User user)
       throws IOException {
-    ReadMeter.open(request, store.getHRegion());
+    ReadMeter meter = ReadMeter.open(request, store.getHRegion());
+    Optional<CompactionPart> part = LeasedCompactionController.partOf(control);
     try {
+      part.ifPresent(each -> each.begins(meter, store));
       return super.compact(request, control, user);
     } finally {
+      part.ifPresent(each -> each.ended(meter));
       ReadMeter.close();
     }
   }

@@ -4,6 +4,7 @@ import dev.sluice.hbase.regionserver.LeasedController;
 import dev.sluice.hbase.regionserver.OperationPace;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.hbase.regionserver.UpstreamPace;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionContext;
@@ -15,6 +16,13 @@ import org.apache.hadoop.hbase.regionserver.throttle.ThroughputController;
 public final class LeasedCompactionController extends LeasedController {
   // Null where the store's own controller is asked.
   private volatile CompactionPart part;
+
+  /** The part that a controller asks, if it asks one. */
+  static Optional<CompactionPart> partOf(ThroughputController controller) {
+    return controller instanceof LeasedCompactionController leased
+        ? Optional.ofNullable(leased.part)
+        : Optional.empty();
+  }
 
   @Override
   protected OperationPace part(RegionServerPlugin plugin) {

@@ -50,8 +50,10 @@ final class ReadMeter {
   }
 
   /** Begins to count for the compaction that this thread is about to do. */
-  static void open(CompactionRequestImpl request, HRegion region) {
-    CURRENT.set(new ReadMeter(request, region));
+  static ReadMeter open(CompactionRequestImpl request, HRegion region) {
+    ReadMeter meter = new ReadMeter(request, region);
+    CURRENT.set(meter);
+    return meter;
   }
 
   /** Ends that, and closes what was opened: upstream closes nothing if a scanner of it fails. */

@@ -79,13 +79,15 @@ final class WaitingCompactions {
   }
 
   void forgetClosed() {
-    if (aborts.isEmpty()) {
+    if (aborts.isEmpty() && !deferred.hasAdmitted()) {
       return;
     }
-    aborts.retain(
+    Set<String> open =
         StoreView.all(services).stream()
             .map(view -> StoreView.keyOf(view.store()))
-            .collect(Collectors.toSet()));
+            .collect(Collectors.toSet());
+    aborts.retain(open);
+    deferred.retainAdmitted(open);
   }
 
   private Map<StoreView, QueuedCompaction> queued(List<StoreView> open) {

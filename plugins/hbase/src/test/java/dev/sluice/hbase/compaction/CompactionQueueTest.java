@@ -11,6 +11,7 @@ import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class CompactionQueueTest {
@@ -28,6 +29,10 @@ class CompactionQueueTest {
   }
 
   private Candidate candidate(String key, String table, int priority) {
+    return candidate(key, table, priority, 0);
+  }
+
+  private Candidate candidate(String key, String table, int priority, long requestedMillis) {
     return new Candidate(
         key,
         new Scope(table, "f"),
@@ -36,12 +41,16 @@ class CompactionQueueTest {
         false,
         priority,
         clock.getAsLong(),
-        0,
+        requestedMillis,
         () -> handedBack.add(key));
   }
 
   private boolean keeps(String key) {
-    return queue.keeps(candidate(key, "t", 1));
+    return keeps(key, 0);
+  }
+
+  private boolean keeps(String key, long requestedMillis) {
+    return queue.keeps(candidate(key, "t", 1, requestedMillis));
   }
 
   @Test
@@ -125,6 +134,29 @@ class CompactionQueueTest {
     assertEquals(List.of("b"), handedBack);
   }
 
+  /** Its turn has come, and its store has found nothing to do, which nobody says. */
+  @Test
+  void aReleasedTaskWhoseTurnCameGivesItsPlaceUpSoon() throws Exception {
+    set(Scope.SERVER, SettingName.CONCURRENCY, 1);
+    queue.started("1", "x", new Scope("t", "f"));
+    assertTrue(keeps("a"));
+    assertTrue(keeps("b"));
+    queue.finished("1");
+    queue.release();
+    assertFalse(keeps("a"));
+    clock.advanceSeconds(2);
+    queue.release();
+    assertEquals(List.of("a", "b"), handedBack);
+  }
+
+  @Test
+  void aTaskThatGoesToAnotherQueueOfTheStoreAsksAgain() throws Exception {
+    set(Scope.SERVER, SettingName.CONCURRENCY, 1);
+    assertFalse(keeps("a", 1));
+    assertFalse(keeps("a", 1), "its own place is no other's");
+    assertTrue(keeps("a", 2), "another one of the same store");
+  }
+
   @Test
   void higherPriorityGoesFirstThenTheStoresOwnThenTheOldest() throws Exception {
     set(Scope.SERVER, SettingName.DEFER_UNTIL_DEBT_BYTES, 100);
@@ -161,9 +193,33 @@ class CompactionQueueTest {
     set(Scope.SERVER, SettingName.CONCURRENCY, 1);
     queue.started("1", "x", new Scope("t", "f"));
     assertTrue(keeps("a"));
-    queue.start("a", new Scope("t", "f"));
+    queue.start("a", 0);
     assertEquals(List.of("a"), handedBack);
     assertFalse(keeps("a"));
+  }
+
+  @Test
+  void whatIsStartedGoesThroughHoweverLateItsTurnComes() throws Exception {
+    set(Scope.SERVER, SettingName.CONCURRENCY, 1);
+    queue.started("1", "x", new Scope("t", "f"));
+    queue.start("a", 5);
+    clock.advanceSeconds(50);
+    assertFalse(keeps("a", 5));
+    // It goes to another queue, and meanwhile an older one of its store begins.
+    queue.started("2", "a", new Scope("t", "f"));
+    clock.advanceSeconds(5);
+    assertFalse(keeps("a", 5));
+    assertTrue(keeps("a", 6), "the store has requested this one later");
+    queue.retainAdmitted(Set.of());
+    queue.started("3", "a", new Scope("t", "f"));
+    assertTrue(keeps("a", 5), "the store was closed");
+  }
+
+  @Test
+  void whatIsStartedTakesNoPlaceBeforeItsTurn() throws Exception {
+    set(Scope.SERVER, SettingName.CONCURRENCY, 1);
+    queue.start("a", 5);
+    assertFalse(keeps("b"));
   }
 
   @Test
