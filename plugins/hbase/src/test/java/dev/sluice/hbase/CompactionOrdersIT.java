@@ -108,6 +108,16 @@ class CompactionOrdersIT {
   }
 
   @Test
+  void aSmallCompactionIsHeldToo() throws Exception {
+    TableName table = cluster.createWithTwoFiles("small", 1);
+    client.set(KIND, "small", "hold");
+    client.start(KIND, "small");
+    cluster.await(() -> !client.tasks(KIND, "small", "held").isEmpty());
+    client.clear();
+    cluster.await(() -> cluster.fileCount(table) == 1);
+  }
+
+  @Test
   void aHoldThatIsNotRenewedEndsByItself() throws Exception {
     TableName table = cluster.createWithTwoFiles("expiry", ROWS);
     client.set(KIND, "", "hold", 1);

@@ -54,6 +54,37 @@ class FlushOrdersIT {
     assertEquals(before, cluster.contentHash(table));
   }
 
+  @Test
+  void aSmallFlushIsHeldToo() throws Exception {
+    TableName table = cluster.create("flushsmall");
+    cluster.write(table, 0, 1);
+    client.set(KIND, "flushsmall", "hold");
+    client.start(KIND, "flushsmall");
+    cluster.await(() -> !client.tasks(KIND, "flushsmall", "held").isEmpty());
+    client.clear();
+    cluster.await(() -> cluster.fileCount(table) == 1);
+  }
+
+  /** Neither is large enough to be looked at again after its first step. */
+  @Test
+  void aSmallFlushIsChargedForAllThatOneBeforeHasDone() throws Exception {
+    TableName first = cluster.create("flushfirst");
+    TableName second = cluster.create("flushsecond");
+    cluster.write(first, 0, 10);
+    cluster.write(second, 0, 1);
+    // It takes a second for a row, and ten for the first flush.
+    client.set(KIND, "", "rate_bytes_per_second=" + PluginCluster.VALUE_BYTES);
+    client.start(KIND, "flushfirst");
+    cluster.await(() -> cluster.fileCount(first) == 1);
+    client.start(KIND, "flushsecond");
+    cluster.await(
+        () ->
+            client.tasks(KIND, "flushsecond", "running").stream()
+                .anyMatch(task -> (Double) task.get("throttled_seconds") > 2));
+    client.set(KIND, "", "full");
+    cluster.await(() -> cluster.fileCount(second) == 1);
+  }
+
   /** Else writes to a region could be blocked by a held flush, and the guard would not see it. */
   @Test
   void aRegionBlocksWritesWhereItsTableSaysSo() throws Exception {

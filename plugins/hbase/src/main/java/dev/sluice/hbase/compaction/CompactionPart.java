@@ -182,8 +182,11 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
 
   @Override
   public void finish(String name) {
-    running.remove(name);
+    RunningCompaction compaction = running.remove(name);
     queue.finished(name);
+    if (compaction != null) {
+      throttle.finish(compaction.operation());
+    }
   }
 
   boolean defer(

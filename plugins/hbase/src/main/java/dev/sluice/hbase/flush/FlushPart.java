@@ -127,7 +127,10 @@ public final class FlushPart implements PluginPart, TaskKind, OperationPace {
 
   @Override
   public void finish(String name) {
-    running.remove(name);
+    RunningFlush flush = running.remove(name);
+    if (flush != null) {
+      throttle.finish(flush.operation());
+    }
   }
 
   @Override

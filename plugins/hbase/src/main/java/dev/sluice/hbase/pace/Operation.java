@@ -68,6 +68,10 @@ public final class Operation {
     return Math.max(readBytes, writtenBytes);
   }
 
+  boolean isCharged() {
+    return chargedBytes > 0;
+  }
+
   long unchargedBytes() {
     return doneBytes() - chargedBytes;
   }

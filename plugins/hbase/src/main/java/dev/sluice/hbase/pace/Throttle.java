@@ -21,7 +21,7 @@ public final class Throttle {
     boolean letsGo(Operation operation) throws InterruptedException;
   }
 
-  /** After how many bytes an operation looks at what bounds it. */
+  /** After how many bytes an operation looks again at what bounds it. */
   static final long CHECK_BYTES = 64 << 10;
 
   // How late what ends a wait without a change of leases can be seen.
@@ -65,7 +65,8 @@ public final class Throttle {
    */
   public long pause(Operation operation) throws InterruptedException {
     operation.throwIfAborted();
-    if (operation.unchargedBytes() < CHECK_BYTES) {
+    // The first step is looked at, however small: else one with less to do would obey no order.
+    if (operation.isCharged() && operation.unchargedBytes() < CHECK_BYTES) {
       return 0;
     }
     long start = nanoTime.getAsLong();
@@ -79,6 +80,11 @@ public final class Throttle {
       operation.held(false);
     }
     return nanoTime.getAsLong() - start;
+  }
+
+  /** Charges what is left at the end of an operation, and never has it wait. */
+  public void finish(Operation operation) {
+    charge(operation, nanoTime.getAsLong());
   }
 
   private void charge(Operation operation, long now) {

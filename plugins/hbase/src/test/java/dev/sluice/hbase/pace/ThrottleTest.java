@@ -59,7 +59,11 @@ class ThrottleTest {
   }
 
   private CompletableFuture<Long> pauseInAThread() {
-    operation.written(Throttle.CHECK_BYTES);
+    return pauseInAThread(Throttle.CHECK_BYTES);
+  }
+
+  private CompletableFuture<Long> pauseInAThread(long bytes) {
+    operation.written(bytes);
     CompletableFuture<Long> result = new CompletableFuture<>();
     new Thread(
             () -> {
@@ -75,15 +79,37 @@ class ThrottleTest {
 
   private void awaitHeld() {
     while (!operation.isHeld()) {
+      assertFalse(Thread.currentThread().isInterrupted(), "it is not held, and time is over");
       Thread.onSpinWait();
     }
   }
 
   @Test
-  void itLooksOnlyAfterSoManyBytes() throws Exception {
+  void afterItsFirstStepItLooksOnlyAfterSoManyBytes() throws Exception {
+    operation.written(1);
+    throttle.pause(operation);
     hold();
     operation.written(Throttle.CHECK_BYTES - 1);
     assertEquals(0, throttle.pause(operation));
+  }
+
+  @Test
+  void aHoldLetsNothingSmallThrough() throws Exception {
+    hold();
+    CompletableFuture<Long> waiting = pauseInAThread(1);
+    awaitHeld();
+    leases.clear("test");
+    waiting.get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void whatIsLeftAtTheEndIsChargedAndHoldsNothingUp() throws Exception {
+    operation.written(1);
+    throttle.pause(operation);
+    hold();
+    operation.written(Throttle.CHECK_BYTES - 1);
+    throttle.finish(operation);
+    assertEquals(0, operation.unchargedBytes());
   }
 
   @Test
