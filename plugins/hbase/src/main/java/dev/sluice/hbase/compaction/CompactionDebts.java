@@ -47,8 +47,9 @@ final class CompactionDebts {
     }
     List<Snapshot.Debt> debts =
         sums.entrySet().stream().map(entry -> entry.getValue().toDebt(entry.getKey())).toList();
-    debts.forEach(snapshot::debt);
+    // First, since a snapshot has room for so many.
     snapshot.debt(total(debts));
+    debts.forEach(snapshot::debt);
   }
 
   /** That of all of the server, for orders to all of it. */
