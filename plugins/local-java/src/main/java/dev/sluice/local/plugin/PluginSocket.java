@@ -25,6 +25,10 @@ public final class PluginSocket implements AutoCloseable {
   private static final String NAME_FORM = "[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}";
   private static final String DEFAULT_DIRECTORY = "/run/sluice";
   private static final String DEFAULT_MAX_TIME_TO_LIVE_SECONDS = "600";
+  // Java would read 1d as one second.
+  private static final String NUMBER_FORM = "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?";
+  private static final double LEAST_TIME_TO_LIVE_SECONDS = 0.001;
+  private static final double MOST_TIME_TO_LIVE_SECONDS = 1e9;
 
   private final Store store;
   private final LeaseStore leases;
@@ -66,27 +70,40 @@ public final class PluginSocket implements AutoCloseable {
           "no orders are taken: {} is {}, and must match {}", instanceKey, instance, NAME_FORM);
       return;
     }
+    String maxTimeToLive =
+        valueOf(configuration, MAX_TIME_TO_LIVE_KEY, DEFAULT_MAX_TIME_TO_LIVE_SECONDS).strip();
+    if (!isTimeToLive(maxTimeToLive)) {
+      LOG.error(
+          "no orders are taken: {} is \"{}\": set it to a number of seconds from 0.001 to 1e9, such"
+              + " as {}",
+          MAX_TIME_TO_LIVE_KEY,
+          maxTimeToLive,
+          DEFAULT_MAX_TIME_TO_LIVE_SECONDS);
+      return;
+    }
     Path path =
         Path.of(valueOf(configuration, DIRECTORY_KEY, DEFAULT_DIRECTORY))
             .resolve(store.name())
             .resolve(instance + ".sock");
     try {
-      server = ProtocolServer.start(path, orders(instance, configuration));
+      server = ProtocolServer.start(path, orders(instance, Double.parseDouble(maxTimeToLive)));
     } catch (IOException | RuntimeException e) {
       LOG.error("no orders are taken: {} cannot be served; mend it and restart", path, e);
     }
   }
 
-  private Orders orders(String instance, UnaryOperator<String> configuration) {
-    String maxTimeToLiveSeconds =
-        valueOf(configuration, MAX_TIME_TO_LIVE_KEY, DEFAULT_MAX_TIME_TO_LIVE_SECONDS);
+  private static boolean isTimeToLive(String value) {
+    if (!value.matches(NUMBER_FORM)) {
+      return false;
+    }
+    double seconds = Double.parseDouble(value);
+    return seconds >= LEAST_TIME_TO_LIVE_SECONDS && seconds <= MOST_TIME_TO_LIVE_SECONDS;
+  }
+
+  private Orders orders(String instance, double maxTimeToLiveSeconds) {
     Description description =
         new Description(
-            store.name(),
-            instance,
-            store.version(),
-            store.pluginVersion(),
-            Double.parseDouble(maxTimeToLiveSeconds));
+            store.name(), instance, store.version(), store.pluginVersion(), maxTimeToLiveSeconds);
     return new Orders(description, leases, kinds, reporters, scopes);
   }
 

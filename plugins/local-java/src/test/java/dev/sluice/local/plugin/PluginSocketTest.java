@@ -14,6 +14,8 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PluginSocketTest {
   private static final String KEY = "sluice.master.instance";
@@ -72,6 +74,22 @@ class PluginSocketTest {
     conf.put(KEY, "../main");
     serve();
     assertFalse(Files.exists(folder.resolve("store")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "0.0009", "-1", "1.1e9", "NaN", "Infinity", "1h", "1d", ""})
+  void aTimeThatIsNoneIsNotServed(String value) {
+    conf.put(PluginSocket.MAX_TIME_TO_LIVE_KEY, value);
+    serve();
+    assertFalse(Files.exists(folder.resolve("store")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0.001", "1e9", " 30. "})
+  void aTimeInRangeIsServed(String value) throws Exception {
+    conf.put(PluginSocket.MAX_TIME_TO_LIVE_KEY, value);
+    serve();
+    assertEquals(Double.parseDouble(value), describe("master").get("max_time_to_live_seconds"));
   }
 
   @Test
