@@ -11,12 +11,16 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.BlockCacheKey;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The shared part and one for each reservation; their sizes add up to the whole cache. Changes of
  * reservations exclude each other; lookups wait for nothing.
  */
 final class CacheParts {
+  private static final Logger LOG = LoggerFactory.getLogger(CacheParts.class);
+
   static final String RESERVED_SHARE_KEY = "sluice.cache.reserved.share";
   static final double DEFAULT_RESERVED_SHARE = 0.8;
   static final long MINIMUM_BYTES = 1 << 20;
@@ -56,14 +60,28 @@ final class CacheParts {
     this.conf = conf;
     this.stats = stats;
     this.families = families;
-    this.reservedShare = conf.getDouble(RESERVED_SHARE_KEY, DEFAULT_RESERVED_SHARE);
-    if (!(reservedShare >= 0 && reservedShare < 1)) {
-      throw new IllegalArgumentException(
-          RESERVED_SHARE_KEY + " is " + reservedShare + ": set it to at least 0 and less than 1");
-    }
+    this.reservedShare = reservedShare(conf);
     this.shared = new CachePart(totalBytes, blockBytes, conf, stats);
     this.all = List.of(shared);
     stats.add(shared);
+  }
+
+  private static double reservedShare(Configuration conf) {
+    String value = conf.getTrimmed(RESERVED_SHARE_KEY, String.valueOf(DEFAULT_RESERVED_SHARE));
+    try {
+      double share = Double.parseDouble(value);
+      if (share >= 0 && share < 1) {
+        return share;
+      }
+    } catch (NumberFormatException e) {
+      // It is told below, like one out of range.
+    }
+    String wrong =
+        "%s is \"%s\": set it to a number of at least 0 and less than 1, such as %s"
+            .formatted(RESERVED_SHARE_KEY, value, DEFAULT_RESERVED_SHARE);
+    // Upstream's own message of whatever is thrown here is that the cache is unknown.
+    LOG.error("there is no block cache, and the server stops: {}", wrong);
+    throw new IllegalArgumentException(wrong);
   }
 
   List<CachePart> all() {

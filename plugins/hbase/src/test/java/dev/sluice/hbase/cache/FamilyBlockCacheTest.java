@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FamilyBlockCacheTest {
   private static final int WORKING_SET_BLOCKS = 500;
@@ -43,6 +46,20 @@ class FamilyBlockCacheTest {
       }
     }
     return cached;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"80%", "1", "-0.1", "NaN", ""})
+  void aShareThatIsNoneIsNamedWithItsKey(String value) {
+    Configuration conf = new Configuration(false);
+    conf.set(CacheParts.RESERVED_SHARE_KEY, value);
+    IllegalArgumentException wrong =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> new FamilyBlockCache(Caches.TOTAL_BYTES, Caches.BLOCK_BYTES, conf));
+    assertTrue(
+        wrong.getMessage().startsWith(CacheParts.RESERVED_SHARE_KEY + " is \"" + value + "\""),
+        wrong.getMessage());
   }
 
   @Test
