@@ -1,8 +1,10 @@
 package dev.sluice.hbase.regionserver;
 
 import dev.sluice.hbase.pace.StockPace;
+import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
+import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController;
 import org.apache.hadoop.hbase.regionserver.throttle.PressureAwareThroughputController;
 import org.apache.hadoop.hbase.regionserver.throttle.ThroughputController;
 import org.apache.hadoop.util.ReflectionUtils;
@@ -35,8 +37,24 @@ public final class UpstreamPace {
       long checkBytes,
       RegionServerServices services) {
     ThroughputController controller = controller(key, standard, conf);
+    complaint(key, controller).ifPresent(LOG::warn);
     controller.setup(services);
     return new UpstreamPace(controller, checkBytes);
+  }
+
+  /** What is wrong with a controller, if its pace cannot be asked for. */
+  static Optional<String> complaint(String key, ThroughputController controller) {
+    boolean hasPace =
+        controller instanceof PressureAwareThroughputController
+            || controller instanceof NoLimitThroughputController;
+    return hasPace
+        ? Optional.empty()
+        : Optional.of(
+            "%s names %s, which is no %s: nothing is slowed where no order does it; name one that is"
+                .formatted(
+                    key,
+                    controller.getClass().getName(),
+                    PressureAwareThroughputController.class.getSimpleName()));
   }
 
   private static Class<? extends ThroughputController> named(
