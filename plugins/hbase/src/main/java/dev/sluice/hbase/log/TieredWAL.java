@@ -22,10 +22,12 @@ import org.apache.hadoop.hbase.wal.WALKeyImpl;
 /**
  * The log of regions where there are two: each edit goes to one of them. An edit is durable when
  * its log is synced, so the number that an append gives says which that is. Both logs count which
- * sequence numbers of a region they hold; a region's flush asks and tells both.
+ * sequence numbers of a region they hold, and a region's flush tells both, since their files go by
+ * that. What is not flushed yet is told here, where it is known before either log knows.
  */
 final class TieredWAL implements WAL {
   private final Map<Tier, WAL> logs = new EnumMap<>(Tier.class);
+  private final UnflushedEdits unflushed = new UnflushedEdits();
   private final TierChooser chooser;
 
   TieredWAL(WAL fast, WAL slow, TierChooser chooser) {
@@ -45,13 +47,18 @@ final class TieredWAL implements WAL {
   @Override
   public long appendData(RegionInfo region, WALKeyImpl key, WALEdit edits) throws IOException {
     Tier tier = chooser.choose(edits.heapSize());
+    unflushed.note(key, edits);
     return numberOf(tier, logs.get(tier).appendData(region, key, edits));
   }
 
   /** Marks go to the fast log: they are small, and few. */
   @Override
   public long appendMarker(RegionInfo region, WALKeyImpl key, WALEdit edits) throws IOException {
-    return numberOf(Tier.FAST, logs.get(Tier.FAST).appendMarker(region, key, edits));
+    long number = logs.get(Tier.FAST).appendMarker(region, key, edits);
+    if (edits.isRegionCloseMarker()) {
+      unflushed.forget(key.getEncodedRegionName());
+    }
+    return numberOf(Tier.FAST, number);
   }
 
   @FunctionalInterface
@@ -68,6 +75,10 @@ final class TieredWAL implements WAL {
     }
   }
 
+  /**
+   * Of both. A flush relies on that: what was appended before it began is in the accounts of its
+   * log when it ends, and keeps no file afterwards.
+   */
   @Override
   public void sync() throws IOException {
     for (Tier tier : Tier.values()) {
@@ -155,54 +166,44 @@ final class TieredWAL implements WAL {
   @Override
   public void updateStore(
       byte[] encodedRegionName, byte[] familyName, Long sequenceId, boolean onlyIfGreater) {
+    if (sequenceId == null) {
+      return;
+    }
+    unflushed.update(encodedRegionName, familyName, sequenceId, onlyIfGreater);
     logs.values()
         .forEach(log -> log.updateStore(encodedRegionName, familyName, sequenceId, onlyIfGreater));
   }
 
-  @FunctionalInterface
-  private interface FlushStart {
-    Long of(WAL log);
+  @Override
+  public Long startCacheFlush(byte[] encodedRegionName, Set<byte[]> families) {
+    Map<byte[], Long> whole = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    families.forEach(family -> whole.put(family, HConstants.NO_SEQNUM));
+    return startCacheFlush(encodedRegionName, whole);
   }
 
   /** Begins in both or in neither; null, as of one log, while the region closes. */
-  private Long startFlush(byte[] encodedRegionName, FlushStart start) {
-    Long fast = start.of(logs.get(Tier.FAST));
-    if (fast == null) {
-      return null;
-    }
-    Long slow = start.of(logs.get(Tier.SLOW));
-    if (slow == null) {
-      logs.get(Tier.FAST).abortCacheFlush(encodedRegionName);
-      return null;
-    }
-    return earlier(fast, slow);
-  }
-
-  private static long earlier(long one, long other) {
-    if (one == HConstants.NO_SEQNUM) {
-      return other;
-    }
-    return other == HConstants.NO_SEQNUM ? one : Math.min(one, other);
-  }
-
-  @Override
-  public Long startCacheFlush(byte[] encodedRegionName, Set<byte[]> families) {
-    return startFlush(encodedRegionName, log -> log.startCacheFlush(encodedRegionName, families));
-  }
-
   @Override
   public Long startCacheFlush(byte[] encodedRegionName, Map<byte[], Long> familyToSequence) {
-    return startFlush(
-        encodedRegionName, log -> log.startCacheFlush(encodedRegionName, familyToSequence));
+    WAL fast = logs.get(Tier.FAST);
+    if (fast.startCacheFlush(encodedRegionName, familyToSequence) == null) {
+      return null;
+    }
+    if (logs.get(Tier.SLOW).startCacheFlush(encodedRegionName, familyToSequence) == null) {
+      fast.abortCacheFlush(encodedRegionName);
+      return null;
+    }
+    return unflushed.startFlush(encodedRegionName, familyToSequence);
   }
 
   @Override
   public void completeCacheFlush(byte[] encodedRegionName, long maxFlushedSequenceId) {
+    unflushed.completeFlush(encodedRegionName);
     logs.values().forEach(log -> log.completeCacheFlush(encodedRegionName, maxFlushedSequenceId));
   }
 
   @Override
   public void abortCacheFlush(byte[] encodedRegionName) {
+    unflushed.abortFlush(encodedRegionName);
     logs.values().forEach(log -> log.abortCacheFlush(encodedRegionName));
   }
 
@@ -214,16 +215,12 @@ final class TieredWAL implements WAL {
   @Override
   @Deprecated
   public long getEarliestMemStoreSeqNum(byte[] encodedRegionName) {
-    return earlier(
-        logs.get(Tier.FAST).getEarliestMemStoreSeqNum(encodedRegionName),
-        logs.get(Tier.SLOW).getEarliestMemStoreSeqNum(encodedRegionName));
+    return unflushed.lowest(encodedRegionName);
   }
 
   @Override
   public long getEarliestMemStoreSeqNum(byte[] encodedRegionName, byte[] familyName) {
-    return earlier(
-        logs.get(Tier.FAST).getEarliestMemStoreSeqNum(encodedRegionName, familyName),
-        logs.get(Tier.SLOW).getEarliestMemStoreSeqNum(encodedRegionName, familyName));
+    return unflushed.lowest(encodedRegionName, familyName);
   }
 
   @Override
