@@ -2,7 +2,6 @@ package dev.sluice.hbase.log;
 
 import dev.sluice.local.redirect.Tier;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -104,31 +103,14 @@ final class TieredWAL implements WAL {
   }
 
   @Override
-  public Map<byte[], List<byte[]>> rollWriter() throws IOException {
+  public Map<byte[], List<byte[]>> rollWriter() {
     return rollWriter(false);
   }
 
-  /** Rolls both, and gives the families that either wants flushed; null for none. */
+  /** Rolls nothing: the region server has both logs rolled, each when it needs it. */
   @Override
-  public Map<byte[], List<byte[]>> rollWriter(boolean force) throws IOException {
-    Map<byte[], List<byte[]>> wanted = new TreeMap<>(Bytes.BYTES_COMPARATOR);
-    for (WAL log : logs.values()) {
-      Map<byte[], List<byte[]>> found = log.rollWriter(force);
-      if (found != null) {
-        found.forEach((region, families) -> addTo(wanted, region, families));
-      }
-    }
-    return wanted.isEmpty() ? null : wanted;
-  }
-
-  private static void addTo(
-      Map<byte[], List<byte[]>> wanted, byte[] region, List<byte[]> families) {
-    List<byte[]> known = wanted.computeIfAbsent(region, each -> new ArrayList<>());
-    for (byte[] family : families) {
-      if (known.stream().noneMatch(other -> Bytes.equals(other, family))) {
-        known.add(family);
-      }
-    }
+  public Map<byte[], List<byte[]>> rollWriter(boolean force) {
+    return null;
   }
 
   @Override

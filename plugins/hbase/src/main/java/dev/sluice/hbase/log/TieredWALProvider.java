@@ -11,6 +11,7 @@ import org.apache.hadoop.hbase.Abortable;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.master.MasterServices;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.LogRoller;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
@@ -28,17 +29,19 @@ import org.apache.hadoop.hbase.wal.WALProvider;
 public final class TieredWALProvider implements WALProvider {
   private final List<WALProvider> providers = new ArrayList<>();
   private Optional<LogPlacement> placement = Optional.empty();
+  private HRegionServer server;
   private TieredWAL log;
 
   @Override
   public void init(WALFactory factory, Configuration conf, String providerId, Abortable abortable)
       throws IOException {
     boolean isOfMeta = AbstractFSWALProvider.META_WAL_PROVIDER_ID.equals(providerId);
-    if (isOfMeta || !(abortable instanceof HRegionServer server) || isMaster(server)) {
+    if (isOfMeta || !(abortable instanceof HRegionServer owner) || isMaster(owner)) {
       add(upstreamsDefault(), factory, conf, providerId, abortable);
       return;
     }
-    placement = Optional.of(RegionServerPlugin.of(server).part(LogPlacement.class));
+    server = owner;
+    placement = Optional.of(RegionServerPlugin.of(owner).part(LogPlacement.class));
     for (Tier tier : Tier.values()) {
       Configuration own = new Configuration(conf);
       own.setClass(FSHLogProvider.WRITER_IMPL, TierLogWriter.class, FSHLogProvider.Writer.class);
@@ -71,17 +74,29 @@ public final class TieredWALProvider implements WALProvider {
     providers.add(provider);
   }
 
+  /** Without a region the fast one: who asks so, as hbase-backup does, wants a log with files. */
   @Override
   public synchronized WAL getWAL(RegionInfo region) throws IOException {
     if (placement.isEmpty()) {
       return providers.get(0).getWAL(region);
     }
+    WAL fast = providers.get(Tier.FAST.ordinal()).getWAL(region);
+    WAL slow = providers.get(Tier.SLOW.ordinal()).getWAL(region);
+    haveRolled(fast);
+    haveRolled(slow);
     if (log == null) {
-      WAL fast = providers.get(Tier.FAST.ordinal()).getWAL(region);
-      WAL slow = providers.get(Tier.SLOW.ordinal()).getWAL(region);
       log = new TieredWAL(fast, slow, placement.get().chooser());
     }
-    return log;
+    return region == null ? fast : log;
+  }
+
+  /** Each by itself: one that is full is no reason to roll the other. */
+  private void haveRolled(WAL each) {
+    LogRoller roller = server.getWalRoller();
+    // None while the region server starts, which asks for a log again and again afterwards.
+    if (roller != null) {
+      roller.addWAL(each);
+    }
   }
 
   /** The logs with files, of which there are two for each that regions have. */
