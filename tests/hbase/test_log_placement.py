@@ -10,7 +10,10 @@ from sluice_evaluation.bench.plugin_socket import PluginSocket
 from sluice_evaluation.bench.waiting import wait_until
 
 KIND = "log-placement"
-TIERED = {"hbase.wal.provider": "dev.sluice.hbase.log.TieredWALProvider"}
+TIERED = {
+    "hbase.wal.provider": "dev.sluice.hbase.log.TieredWALProvider",
+    "hbase.hregion.impl": "dev.sluice.hbase.log.TieredLogRegion",
+}
 HEAPS = {"regionserver": "512m"}
 ROUNDS = 3
 ROWS = 300

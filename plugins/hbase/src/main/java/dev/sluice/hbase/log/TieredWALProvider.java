@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Abortable;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.master.MasterServices;
+import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.LogRoller;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
@@ -23,8 +25,9 @@ import org.apache.hadoop.hbase.wal.WALProvider;
 /**
  * A log on each of two tiers at once, which a region server has by {@code hbase.wal.provider}.
  * Their files are ordinary ones, of two groups as upstream's provider multiwal has them: splitting
- * and replication need nothing new. Regions of hbase:meta and processes that are no region server
- * have upstream's one log, where its folder says.
+ * and replication need nothing new. Edits of a region are in both, though, which of multiwal's they
+ * are not: only a {@link TieredLogRegion} can replay them. Regions of hbase:meta and processes that
+ * are no region server have upstream's one log, where its folder says.
  */
 public final class TieredWALProvider implements WALProvider {
   private final List<WALProvider> providers = new ArrayList<>();
@@ -40,6 +43,7 @@ public final class TieredWALProvider implements WALProvider {
       add(upstreamsDefault(), factory, conf, providerId, abortable);
       return;
     }
+    checkRegions(conf);
     server = owner;
     placement = Optional.of(RegionServerPlugin.of(owner).part(LogPlacement.class));
     for (Tier tier : Tier.values()) {
@@ -50,6 +54,20 @@ public final class TieredWALProvider implements WALProvider {
       WALProvider provider = new FSHLogProvider();
       provider.addWALActionsListener(placement.get().counter(tier));
       add(provider, factory, own, tier.text(), abortable);
+    }
+  }
+
+  private static void checkRegions(Configuration conf) throws IOException {
+    Class<?> regions = conf.getClass(HConstants.REGION_IMPL, HRegion.class);
+    if (!TieredLogRegion.class.isAssignableFrom(regions)) {
+      throw new IOException(
+          "With two logs an interrupted replay would lose edits: set "
+              + HConstants.REGION_IMPL
+              + " to "
+              + TieredLogRegion.class.getName()
+              + " on all region servers, or use another "
+              + WALFactory.WAL_PROVIDER
+              + ".");
     }
   }
 
