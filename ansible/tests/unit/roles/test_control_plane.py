@@ -5,6 +5,7 @@ from pathlib import Path
 import jinja2.nativetypes
 import pytest
 import yaml
+from role_files import Host, tasks_of
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
@@ -97,3 +98,24 @@ def test_a_browser_finds_the_address_of_the_page_in_the_certificate(role, addres
     loopback = {"DNS:localhost", "IP:127.0.0.1"}
     names = known["_certificates_alternative_names"]
     assert [name for name in names if name not in loopback] == wanted
+
+
+@pytest.mark.parametrize("role", ["agent", "controller"])
+def test_settings_whose_handler_was_lost_bring_a_restart(role):
+    [looking] = [
+        task for task in tasks_of(role, "run.yml") if "sluice.stores.unit_staleness" in task
+    ]
+    assert looking["notify"] == f"Restart the {role}"
+    host = Host(role, "n1", inventory_dir="/i", agent_node="n1")
+    compared = host.templar().template(looking["sluice.stores.unit_staleness"])
+    assert compared["unit"] == f"sluice-{role}.service"
+    assert f"/etc/sluice/{role}/{role}.yml" in compared["inputs"]
+    for reasons, changed in (([], False), (["new settings"], True)):
+        templar = host.templar(**{f"_{role}_stale": {"reasons": reasons}})
+        assert templar.evaluate_conditional(looking["changed_when"]) is changed
+
+
+def test_what_lets_workers_write_is_compared_also_when_it_is_gone():
+    inputs = Host("agent", "n1", inventory_dir="/i").value("_agent_inputs")
+    folder = "/etc/systemd/system/sluice-agent.service.d"
+    assert {folder, f"{folder}/compaction.conf"} <= set(inputs)
