@@ -1,0 +1,57 @@
+"""The rows that prove an upgrade of HBase."""
+
+import json
+
+import pytest
+from role_files import Host, task_of, tasks_of
+
+THREE = ["hb1", "hb2", "hb3"]
+PROOF = "sluice_upgrade_proof_2.6.4-hadoop3"
+
+
+@pytest.mark.parametrize(
+    ("tables", "end", "changed", "created", "written", "compared"),
+    [
+        ("", None, [], True, True, False),
+        # An earlier run died while it wrote.
+        (PROOF, "", [], False, True, False),
+        # An earlier upgrade to this build has failed; or it died before the first host.
+        (PROOF, "written\tf:v\tall", [], False, False, True),
+        # It died between hosts.
+        (PROOF, "written\tf:v\tall", ["hb1"], False, False, False),
+        # The way back from another aim leaves what that has written.
+        ("sluice_upgrade_proof_2.6.4-hadoop3-stock", None, [], True, True, False),
+    ],
+)
+def test_rows_of_an_upgrade_are_written_once(tables, end, changed, created, written, compared):
+    hosts = {name: {"_hbase_other_units": [] if name in changed else ["former"]} for name in THREE}
+    known = {"hostvars": hosts, "ansible_play_hosts": THREE, "_hbase_tables": {"stdout": tables}}
+    if end is not None:
+        known["_hbase_proof_ends"] = {"stdout": end}
+    host = Host("hbase", "hb1", **known)
+    for name, expected in (
+        ("Make their table", created),
+        ("Write them", written),
+        ("Write that they are written", written),
+        ("Compare those of an earlier run", compared),
+    ):
+        assert host.holds(task_of("hbase", "write_proof.yml", name)) is expected
+
+
+@pytest.mark.parametrize(("lost", "accepted"), [([], True), ([42], False), ([10000], False)])
+def test_rows_are_compared_with_all_that_was_written(lost, accepted):
+    host = Host("hbase", "hb1")
+    rows = [*host.value("_hbase_proof"), host.value("_hbase_proof_end")]
+    assert rows == sorted(rows, key=lambda row: row[0])
+    kept = [row for number, row in enumerate(rows) if number not in lost]
+    scan = json.dumps([{"row": row, "value": value} for row, value in kept])
+    task = task_of("hbase", "compare_proof.yml", "Compare them with what was written")
+    assert host.holds(task, "that", _hbase_scan={"stdout": scan}) is accepted
+
+
+def test_evidence_is_dropped_by_a_verification_that_went_well_alone():
+    assert "drop" not in str(
+        [task.get("ansible.builtin.command") for task in tasks_of("hbase", "compare_proof.yml")]
+    )
+    names = [task["name"] for task in tasks_of("hbase", "upgrade_verify.yml")]
+    assert names.index("Compare what was written before") < names.index("Drop the rows")
