@@ -185,6 +185,12 @@ def test_masters_alone_load_their_part_of_it(written):
     assert loaded == {"hb1", "hb2"}
 
 
+def test_one_more_region_server_changes_what_masters_read_alone(written):
+    name = "hbase.master.wait.on.regionservers.maxtostart"
+    told = {host: files["hbase-site.xml"].get(name) for host, files in written(THREE).items()}
+    assert told == {"hb1": "3", "hb2": "3", "hb3": None}
+
+
 def test_the_stock_build_knows_nothing_of_it(written):
     [files] = written(ONE, hbase_variant="stock", hdfs_variant="stock").values()
     assert "dev.sluice" not in " ".join(files["hdfs-site.xml"].values())
