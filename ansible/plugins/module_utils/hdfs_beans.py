@@ -47,9 +47,9 @@ def active_figures(page: str) -> dict:
     }
 
 
-def journal_transaction(pages: list[str], nameservice: str) -> int:
-    """The last transaction that every JournalNode has written; -1 where one has written none."""
-    return min((_written(page, nameservice) for page in pages), default=-1)
+def journal_transactions(pages: list[str], nameservice: str) -> dict[str, int]:
+    """The last transaction of each JournalNode, by its page; -1 where it has written none."""
+    return {page: _written(page, nameservice) for page in pages}
 
 
 def _written(page: str, nameservice: str) -> int:

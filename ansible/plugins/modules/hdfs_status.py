@@ -97,6 +97,10 @@ journal_transaction:
     - -1 where one has none, or there are no JournalNodes.
   type: int
   returned: always
+journal_transactions:
+  description: Last transaction of each JournalNode, by its page; -1 where it has none.
+  type: dict
+  returned: always
 """
 
 
@@ -104,8 +108,13 @@ def status(parameters: dict) -> dict:
     """The module's result."""
     states = hdfs_beans.namenode_states(parameters["namenodes"])
     active = next((page for page, state in states.items() if state == "active"), "")
-    written = hdfs_beans.journal_transaction(parameters["journalnodes"], parameters["nameservice"])
-    found = {"states": states, "active": active, "journal_transaction": written}
+    written = hdfs_beans.journal_transactions(parameters["journalnodes"], parameters["nameservice"])
+    found = {
+        "states": states,
+        "active": active,
+        "journal_transaction": min(written.values(), default=-1),
+        "journal_transactions": written,
+    }
     if not active:
         return {"available": False, "problem": f"no NameNode is active: {states}", **found}
     try:

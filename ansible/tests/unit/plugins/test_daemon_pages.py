@@ -135,7 +135,9 @@ def test_safe_mode_is_not_available(page):
 def test_the_journal_that_lags_most_counts(page):
     journals = [page(journal(41)), page(journal(17))]
     assert hdfs([NOWHERE], journalnodes=journals)["journal_transaction"] == 17
-    assert hdfs([NOWHERE], journalnodes=[*journals, NOWHERE])["journal_transaction"] == -1
+    found = hdfs([NOWHERE], journalnodes=[*journals, NOWHERE])
+    assert found["journal_transaction"] == -1
+    assert found["journal_transactions"] == {journals[0]: 41, journals[1]: 17, NOWHERE: -1}
     assert hdfs([NOWHERE])["journal_transaction"] == -1
 
 
