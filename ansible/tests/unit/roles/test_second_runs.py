@@ -59,3 +59,100 @@ def test_an_upgrade_waits_for_a_whole_store_unless_a_daemon_is_down(role):
         known = looked(role, running, former)
         assert len(known[f"_{role}_other_units"]) == 2
         assert on_all(role).holds(waiting, **known) is waits
+
+
+def hdfs_status(active: str, live: list[str], states: dict[str, str], available: bool) -> dict:
+    return {
+        "available": available,
+        "active": active,
+        "live": [f"{host}:9866" for host in live],
+        "states": {f"http://{host}:9870": state for host, state in states.items()},
+    }
+
+
+SAFE_MODE = hdfs_status("http://hb1:9870", ["hb1"], {"hb1": "active"}, False)
+SERVING = hdfs_status("http://hb1:9870", THREE, {"hb1": "active", "hb2": "standby"}, True)
+SILENT_STANDBY = hdfs_status("http://hb1:9870", THREE, {"hb1": "active", "hb2": "down"}, True)
+LOST_DATANODE = hdfs_status(
+    "http://hb1:9870", ["hb1", "hb3"], {"hb1": "active", "hb2": "standby"}, True
+)
+NOBODY = {
+    "available": False,
+    "active": "",
+    "states": {"http://hb1:9870": "down", "http://hb2:9870": "down"},
+}
+
+
+@pytest.mark.parametrize(
+    ("host", "own", "others", "idle"),
+    [
+        # A NameNode may have been ordered into safe mode.
+        ("hb1", SAFE_MODE, SAFE_MODE, ["datanode"]),
+        ("hb1", SERVING, SERVING, []),
+        ("hb2", SILENT_STANDBY, SERVING, ["namenode"]),
+        ("hb2", LOST_DATANODE, SERVING, ["datanode"]),
+        # One that sees nothing, while others work: its DataNode may serve them.
+        ("hb2", NOBODY, SERVING, ["namenode"]),
+        ("hb2", NOBODY, NOBODY, ["datanode", "namenode", "journalnode", "zkfc"]),
+    ],
+)
+def test_daemons_of_hdfs_that_serve_keep_their_turn(host, own, others, idle):
+    hosts = {
+        name: {"_hdfs_status": own if name == host else others, "_hdfs_stale": []} for name in THREE
+    }
+    groups = {"hdfs_namenode": THREE[:2], "hdfs_journalnode": THREE, "hdfs_datanode": THREE}
+    known = {"groups": groups, "hostvars": hosts, "ansible_play_hosts": THREE}
+    assert Host("hdfs", host, **known).value("_hdfs_idle", _hdfs_status=own) == idle
+
+
+def hbase_status(available: bool, live: list[str], regions: int, own: str) -> dict:
+    status = {"available": available, "regions": regions, "states": {"http://hb1:16010": own}}
+    return status | ({"live": live} if available else {})
+
+
+@pytest.mark.parametrize(
+    ("status", "idle"),
+    [
+        (hbase_status(True, ["hb1,16020,5"], 7, "active"), []),
+        (hbase_status(True, ["hb1,16020,5"], 7, "down"), ["master"]),
+        # Clients that know their regions go on without a master.
+        (hbase_status(False, [], 7, "backup"), ["master"]),
+        (hbase_status(False, [], 0, "backup"), ["master", "regionserver"]),
+        # It does not answer within some seconds, and serves nevertheless.
+        (hbase_status(True, ["hb1,16020,5"], -1, "active"), []),
+        (hbase_status(True, ["hb11,16020,5"], -1, "active"), ["regionserver"]),
+    ],
+)
+def test_daemons_of_hbase_that_serve_keep_their_turn(status, idle):
+    known = {"hostvars": {"hb1": {"_hbase_status": status}}, "ansible_play_hosts": ["hb1"]}
+    groups = {"hbase_master": ["hb1"], "hbase_regionserver": ["hb1"]}
+    host = Host("hbase", "hb1", groups=groups, **known)
+    assert host.value("_hbase_idle", _hbase_status=status) == idle
+
+
+@pytest.mark.parametrize("role", STORES)
+def test_a_wait_in_vain_names_the_unit_unless_something_can_be_restarted(role):
+    [requiring] = [task for task in tasks_of(role, "wait.yml") if "ansible.builtin.assert" in task]
+    known = {f"_{role}_status": {"failed": True, "problem": "nobody answers"}}
+    host = on_all(role)
+    assert not host.holds(requiring, "that", **known)
+    message = host.message(requiring, **known)
+    assert f"systemctl restart sluice-{role}-" in message and "nobody answers" in message
+    assert host.holds(requiring)
+    assert not host.holds(requiring, **{f"_{role}_may_be_mended": True})
+
+
+@pytest.mark.parametrize("role", STORES)
+@pytest.mark.parametrize(
+    ("stale", "allowed", "mended"),
+    [([], True, False), (["datanode"], True, True), (["datanode"], False, False)],
+)
+def test_a_wait_goes_on_when_a_host_has_something_to_restart(role, stale, allowed, mended):
+    waiting = tasks_of(role, "serve.yml")[1]
+    hosts = {
+        name: {f"_{role}_stale": {"reasons": found} if role == "zookeeper" else found}
+        for name, found in (("hb1", []), ("hb2", stale))
+    }
+    known = {"hostvars": hosts, "ansible_play_hosts": list(hosts)}
+    templar = on_all(role, **{f"{role}_restart_allowed": allowed}).templar(waiting, **known)
+    assert templar.resolve_variable_expression(f"_{role}_may_be_mended") is mended
