@@ -81,6 +81,7 @@ sluice_test(store_test sluice_store
   sluice/store/orders_test.cc
   sluice/store/safety_test.cc
   sluice/remote/compaction_payload_test.cc
+  sluice/remote/local_compactions_test.cc
   sluice/remote/remote_compactions_test.cc
   sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc

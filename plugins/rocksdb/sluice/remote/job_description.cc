@@ -8,6 +8,7 @@
 #include "monitoring/persistent_stats_history.h"
 #include "rocksdb/compaction_filter.h"
 #include "rocksdb/comparator.h"
+#include "rocksdb/env.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_partitioner.h"
@@ -26,6 +27,7 @@ using ROCKSDB_NAMESPACE::CompactionReason;
 using ROCKSDB_NAMESPACE::CompactionServiceJobInfo;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DbPath;
+using ROCKSDB_NAMESPACE::Env;
 
 // What a line may hold.
 constexpr size_t kMaxPayloadBytes = 2 << 20;
@@ -69,6 +71,24 @@ bool HasTablesElsewhere(DB* db, const std::string& database_path,
 bool IsInternal(const CompactionServiceJobInfo& info) {
   return info.compaction_reason == CompactionReason::kChangeTemperature ||
          info.cf_name == ROCKSDB_NAMESPACE::kPersistentStatsColumnFamilyName;
+}
+
+// What the input of a compaction does not carry, and would change what comes of
+// it; nullptr if there is nothing.
+const char* WhatAWorkerIsNotTold(DB* db, const CompactionServiceJobInfo& info,
+                                 const CompactionInput& input,
+                                 const ColumnFamilyOptions& options) {
+  // Switched on since the compaction was picked: a worker would make some.
+  if (options.enable_blob_files) return "blob-files";
+  if (HasWritesToConflictWith(db, info.cf_id, input.files)) {
+    return "write-conflict";
+  }
+  // CompactFiles() has options of its own, and alone this priority.
+  if (info.priority == Env::Priority::USER) return "compact-files";
+  // OpenAndTrimHistory() has what is later than a timestamp dropped.
+  const bool may_trim =
+      info.is_manual_compaction && options.comparator->timestamp_size() > 0;
+  return may_trim ? "trim-history" : nullptr;
 }
 
 bool AddInputSize(const std::string& file, RemoteJob* job) {
@@ -130,6 +150,9 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   if (!family || !family->GetDescriptor(&descriptor).ok()) return "no-family";
   const ColumnFamilyOptions& options = descriptor.options;
   if (options.compaction_filter != nullptr) return "raw-filter";
+  if (const char* untold = WhatAWorkerIsNotTold(db, info, input, options)) {
+    return untold;
+  }
   // A worker would read what the store leaves out. The store counts what was
   // read, and ends in error if it is not what it expects.
   if (HasRangeDeletionTable(db, info.cf_id, input.files)) {

@@ -47,6 +47,11 @@ class OpenedStore : public testing::Test {
 
   // Opens the database `orders` with these options of the plug-in.
   void Open(const std::string& more = "remote=false") {
+    const auto status = ROCKSDB_NAMESPACE::DB::Open(OptionsWith(more),
+                                                    folder_ + "/orders", &db_);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+  ROCKSDB_NAMESPACE::Options OptionsWith(const std::string& more) const {
     const std::string text =
         "compaction_service={id=sluice;socket_directory=" + folder_ + ";" +
         more + "}";
@@ -55,12 +60,8 @@ class OpenedStore : public testing::Test {
     ROCKSDB_NAMESPACE::DBOptions opened;
     const auto parsed = ROCKSDB_NAMESPACE::GetDBOptionsFromString(
         how, ROCKSDB_NAMESPACE::DBOptions(options_), text, &opened);
-    ASSERT_TRUE(parsed.ok()) << parsed.ToString();
-    const ROCKSDB_NAMESPACE::Options both(
-        opened, ROCKSDB_NAMESPACE::ColumnFamilyOptions(options_));
-    const auto status =
-        ROCKSDB_NAMESPACE::DB::Open(both, folder_ + "/orders", &db_);
-    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_TRUE(parsed.ok()) << parsed.ToString();
+    return {opened, ROCKSDB_NAMESPACE::ColumnFamilyOptions(options_)};
   }
 
   // The result of a call, or its error.

@@ -14,9 +14,12 @@ using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DBImpl;
 using ROCKSDB_NAMESPACE::ErrorHandler;
 using ROCKSDB_NAMESPACE::EventListener;
+using ROCKSDB_NAMESPACE::FileMetaData;
 using ROCKSDB_NAMESPACE::InstrumentedMutexLock;
 using ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
 using ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
+using ROCKSDB_NAMESPACE::kMaxSequenceNumber;
+using ROCKSDB_NAMESPACE::SequenceNumber;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 
 // Names a protected member, which is all that derived classes are for here.
@@ -60,6 +63,27 @@ FamilyState StateOf(ColumnFamilyData* family) {
       family->imm()->ApproximateUnflushedMemTablesMemoryUsage();
   state.memtable_size_bytes = options.write_buffer_size;
   return state;
+}
+
+// Names of tables are NUMBER.sst.
+uint64_t NumberOf(const std::string& table) {
+  return std::strtoull(table.c_str(), nullptr, 10);
+}
+
+// Needs the mutex, as what follows; nullptr for one that was dropped.
+ColumnFamilyData* FamilyIn(DBImpl* store, uint32_t id) {
+  return store->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(id);
+}
+
+// Whether one of the tables, of those that are still there, is so.
+template <typename Condition>
+bool AnyOf(ColumnFamilyData* family, const std::vector<std::string>& tables,
+           const Condition& is_so) {
+  const auto* const storage = family->current()->storage_info();
+  return std::any_of(tables.begin(), tables.end(), [&](const auto& name) {
+    const auto* const table = storage->GetFileMetaDataByNumber(NumberOf(name));
+    return table != nullptr && is_so(*table);
+  });
 }
 
 void SumUp(StoreState* state) {
@@ -109,19 +133,27 @@ bool HasRangeDeletionTable(DB* db, uint32_t family,
                            const std::vector<std::string>& files) {
   auto* const store = static_cast<DBImpl*>(db);
   InstrumentedMutexLock lock(store->mutex());
-  auto* const found =
-      store->GetVersionSet()->GetColumnFamilySet()->GetColumnFamily(family);
+  auto* const found = FamilyIn(store, family);
   if (found == nullptr ||
       found->ioptions().compaction_style != kCompactionStyleUniversal) {
     return false;
   }
-  const auto* const storage = found->current()->storage_info();
-  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-    // Names are NUMBER.sst.
-    const auto number = std::strtoull(file.c_str(), nullptr, 10);
-    const auto* const table = storage->GetFileMetaDataByNumber(number);
-    return table != nullptr && table->FileIsStandAloneRangeTombstone();
+  return AnyOf(found, files, [](const FileMetaData& table) {
+    return table.FileIsStandAloneRangeTombstone();
   });
+}
+
+bool HasWritesToConflictWith(DB* db, uint32_t family,
+                             const std::vector<std::string>& files) {
+  auto* const store = static_cast<DBImpl*>(db);
+  InstrumentedMutexLock lock(store->mutex());
+  SequenceNumber earliest = kMaxSequenceNumber;
+  store->snapshots().GetAll(&earliest);
+  auto* const found = FamilyIn(store, family);
+  return found != nullptr &&
+         AnyOf(found, files, [earliest](const FileMetaData& table) {
+           return table.fd.largest_seqno > earliest;
+         });
 }
 
 const std::vector<std::shared_ptr<EventListener>>& ListenersOf(const DB* db) {

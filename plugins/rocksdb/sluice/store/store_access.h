@@ -28,6 +28,11 @@ std::unique_ptr<ROCKSDB_NAMESPACE::ColumnFamilyHandle> OpenFamily(
 bool HasRangeDeletionTable(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
                            const std::vector<std::string>& files);
 
+// Whether one of these tables of a family holds what a transaction may still
+// look for: writes since its snapshot.
+bool HasWritesToConflictWith(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
+                             const std::vector<std::string>& files);
+
 // Those that the database was opened with, also if its opening fails.
 const std::vector<std::shared_ptr<ROCKSDB_NAMESPACE::EventListener>>&
 ListenersOf(const ROCKSDB_NAMESPACE::DB* db);

@@ -112,6 +112,10 @@ Status LoadOverride(const std::string& database_path,
   if (!status.ok()) return status;
   for (const auto& family : families) {
     if (family.name != input.family) continue;
+    // Switched on after the store had looked: nothing would take them over.
+    if (family.options.enable_blob_files) {
+      return Status::Aborted("the column family has blob files", family.name);
+    }
     CopyObjects(database, family.options, options);
     OpenCheaply(input, output_path, options);
     *can_resume = CanResume(family.options);
@@ -225,7 +229,9 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   bool can_resume = false;
   const Status loaded =
       LoadOverride(database_.path(), output_.path(), input, &made, &can_resume);
-  if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
+  const bool is_no_object =
+      loaded.IsIOError() || loaded.IsPathNotFound() || loaded.IsAborted();
+  if (is_no_object) return FailureOf(loaded);
   if (!loaded.ok()) return JobFailure{"object", TextOf(loaded)};
   const std::string missing = WhatIsMissing(job_, made);
   if (!missing.empty()) {
