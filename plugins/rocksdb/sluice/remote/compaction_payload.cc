@@ -53,6 +53,8 @@ bool ReadCompactionInput(const std::string& payload, CompactionInput* input) {
   input->family = std::move(read.cf_name);
   input->files = std::move(read.input_files);
   input->options_file_number = read.options_file_number;
+  if (read.has_begin) input->begin = std::move(read.begin);
+  if (read.has_end) input->end = std::move(read.end);
   return true;
 }
 

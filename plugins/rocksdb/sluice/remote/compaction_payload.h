@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ struct CompactionInput {
   std::string family;
   std::vector<std::string> files;
   uint64_t options_file_number = 0;
+  // Of its keys the part from `begin` to before `end`.
+  std::optional<std::string> begin;
+  std::optional<std::string> end;
 };
 
 // False if it is not what this version of RocksDB writes.

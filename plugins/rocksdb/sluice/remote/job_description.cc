@@ -169,7 +169,9 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   job->output_level = info.output_level;
   job->input = payload;
   AddObjects(options, job);
-  for (const std::string& file : input.files) {
+  // A part of a compaction is given the input of the whole.
+  const auto files = TablesInRange(db, info.cf_id, input);
+  for (const std::string& file : files) {
     if (!AddInputSize(file, job)) return "input-missing";
   }
   job->output_path = OutputFolderPath(job->database_path, job->id);

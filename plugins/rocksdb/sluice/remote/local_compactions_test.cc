@@ -202,5 +202,29 @@ TEST_F(LocalCompactionsTest, WhatIsLaterThanATimestampIsTrimmed) {
   for (auto* handle : handles) db_->DestroyColumnFamilyHandle(handle);
 }
 
+// Else each of them would be placed as if it were the whole.
+TEST_F(LocalCompactionsTest, PartsOfACompactionAskForWhatTheyRead) {
+  std::atomic<uint64_t> asked{0};
+  std::atomic<int> parts{0};
+  agent_->on_run = [&](const Json& job) {
+    asked += job["input_bytes"].get<uint64_t>();
+    ++parts;
+    return R"({"result":{"placement":"local","reason":"busy"}})";
+  };
+  options_.max_subcompactions = 4;
+  options_.target_file_size_base = 64 << 10;
+  Open(Remote());
+  for (const int first : {1000, 2000, 3000, 4000}) AddFile(400, first);
+  // Has keys in every part, so that the others are not just moved.
+  Put(1000);
+  AddFile(1, 4399);
+  Compact();
+  ASSERT_GE(parts, 2);
+  constexpr uint64_t kInputBytes = 4 * 400 * 1000;
+  // What is at the border of two parts both read.
+  EXPECT_LE(asked, 2 * kInputBytes);
+  ExpectAllThere();
+}
+
 }  // namespace
 }  // namespace sluice

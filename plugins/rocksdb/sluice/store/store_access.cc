@@ -86,6 +86,16 @@ bool AnyOf(ColumnFamilyData* family, const std::vector<std::string>& tables,
   });
 }
 
+bool IsInRange(const FileMetaData& table, const CompactionInput& input,
+               const ROCKSDB_NAMESPACE::Comparator* order) {
+  const auto compare = [order](const auto& left, const auto& right) {
+    return order->CompareWithoutTimestamp(left, right);
+  };
+  return (!input.begin ||
+          compare(table.largest.user_key(), *input.begin) >= 0) &&
+         (!input.end || compare(table.smallest.user_key(), *input.end) < 0);
+}
+
 void SumUp(StoreState* state) {
   std::sort(
       state->families.begin(), state->families.end(),
@@ -154,6 +164,24 @@ bool HasWritesToConflictWith(DB* db, uint32_t family,
          AnyOf(found, files, [earliest](const FileMetaData& table) {
            return table.fd.largest_seqno > earliest;
          });
+}
+
+std::vector<std::string> TablesInRange(DB* db, uint32_t family,
+                                       const CompactionInput& input) {
+  auto* const store = static_cast<DBImpl*>(db);
+  InstrumentedMutexLock lock(store->mutex());
+  auto* const found = FamilyIn(store, family);
+  if (found == nullptr) return input.files;
+  const auto* const storage = found->current()->storage_info();
+  std::vector<std::string> files;
+  for (const std::string& file : input.files) {
+    const auto* const table = storage->GetFileMetaDataByNumber(NumberOf(file));
+    if (table == nullptr ||
+        IsInRange(*table, input, found->user_comparator())) {
+      files.push_back(file);
+    }
+  }
+  return files;
 }
 
 const std::vector<std::shared_ptr<EventListener>>& ListenersOf(const DB* db) {

@@ -10,6 +10,7 @@
 
 #include "rocksdb/db.h"
 #include "rocksdb/listener.h"
+#include "sluice/remote/compaction_payload.h"
 #include "sluice/store/store_state.h"
 
 namespace sluice {
@@ -32,6 +33,12 @@ bool HasRangeDeletionTable(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
 // look for: writes since its snapshot.
 bool HasWritesToConflictWith(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
                              const std::vector<std::string>& files);
+
+// Of the tables that are the input of a compaction those that have keys of its
+// part, or are gone.
+std::vector<std::string> TablesInRange(ROCKSDB_NAMESPACE::DB* db,
+                                       uint32_t family,
+                                       const CompactionInput& input);
 
 // Those that the database was opened with, also if its opening fails.
 const std::vector<std::shared_ptr<ROCKSDB_NAMESPACE::EventListener>>&
