@@ -85,7 +85,11 @@ sluice_test(store_test sluice_store
   sluice/remote/remote_compactions_test.cc
   sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc
-  sluice/worker/job_line.cc)
+  sluice/worker/job_run_test.cc
+  sluice/worker/input_tables.cc
+  sluice/worker/job_line.cc
+  sluice/worker/job_run.cc
+  sluice/worker/opened_folder.cc)
 target_compile_definitions(store_test PRIVATE
   SLUICE_COMPACT_PATH="$<TARGET_FILE:sluice-compact>"
   SLUICE_WAL_EXPORT_PATH="$<TARGET_FILE:sluice-wal-export>")

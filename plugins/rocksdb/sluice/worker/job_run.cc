@@ -79,6 +79,12 @@ void OpenCheaply(const CompactionInput& input, const std::string& output_path,
   options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
                           {"skip_stats_update_on_db_open", "true"},
                           {"track_and_verify_wals_in_manifest", "false"}};
+  // Threads that have nothing to do, or little, and whose stacks count as
+  // memory of the job.
+  options->options_map.insert({{"max_background_jobs", "1"},
+                               {"max_background_compactions", "-1"},
+                               {"max_background_flushes", "-1"},
+                               {"max_file_opening_threads", "2"}});
   // The store's own log may be there, or no such folder on this node.
   options->options_map["db_log_dir"] = "";
 }
@@ -295,7 +301,7 @@ std::string JobRun::TextOf(const Status& status) const {
 JobFailure JobRun::FailureOf(const Status& status) const {
   const std::string message = TextOf(status);
   if (is_space_used_up_) {
-    return {"disk-full", "the temporary space of the job is used up"};
+    return {"too-large", "the temporary space of the job is used up"};
   }
   if (cancelled_) return {"cancelled", message};
   if (status.IsNoSpace()) return {"disk-full", message};
@@ -304,7 +310,10 @@ JobFailure JobRun::FailureOf(const Status& status) const {
 }
 
 uint64_t JobRun::bytes_read() const {
-  return statistics_->getTickerCount(ROCKSDB_NAMESPACE::COMPACT_READ_BYTES);
+  using ROCKSDB_NAMESPACE::LAST_LEVEL_READ_BYTES;
+  using ROCKSDB_NAMESPACE::NON_LAST_LEVEL_READ_BYTES;
+  return statistics_->getTickerCount(LAST_LEVEL_READ_BYTES) +
+         statistics_->getTickerCount(NON_LAST_LEVEL_READ_BYTES);
 }
 
 uint64_t JobRun::bytes_written() const {
