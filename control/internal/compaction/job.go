@@ -48,6 +48,8 @@ type Job struct {
 	Objects       []Object `json:"objects"`
 	// Input is RocksDB's own serialised form of the job.
 	Input []byte `json:"input"`
+	// IsAutomatic says that RocksDB has begun it by itself.
+	IsAutomatic bool `json:"is_automatic,omitempty"`
 }
 
 // Version is a version of RocksDB.

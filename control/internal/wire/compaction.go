@@ -42,8 +42,9 @@ func EncodeJob(job compaction.Job) *sluicev1.CompactionJob {
 		PluginVersion: job.PluginVersion, ColumnFamily: job.ColumnFamily,
 		InputLevel: job.InputLevel, OutputLevel: job.OutputLevel,
 		InputBytes: job.InputBytes, InputFiles: job.InputFiles,
-		Objects: encodeList(job.Objects, encodeObject),
-		Input:   job.Input,
+		Objects:     encodeList(job.Objects, encodeObject),
+		Input:       job.Input,
+		IsAutomatic: job.IsAutomatic,
 	}
 }
 
@@ -67,8 +68,9 @@ func DecodeJob(message *sluicev1.CompactionJob) (compaction.Job, error) {
 		PluginVersion: message.GetPluginVersion(), ColumnFamily: message.GetColumnFamily(),
 		InputLevel: message.GetInputLevel(), OutputLevel: message.GetOutputLevel(),
 		InputBytes: message.GetInputBytes(), InputFiles: message.GetInputFiles(),
-		Objects: encodeList(message.GetObjects(), decodeObject),
-		Input:   message.GetInput(),
+		Objects:     encodeList(message.GetObjects(), decodeObject),
+		Input:       message.GetInput(),
+		IsAutomatic: message.GetIsAutomatic(),
 	}
 	if err := job.Validate(); err != nil {
 		return compaction.Job{}, err

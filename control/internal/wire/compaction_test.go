@@ -37,7 +37,8 @@ var (
 			Objects: listOf(rapid.Custom(func(t *rapid.T) compaction.Object {
 				return compaction.Object{Kind: rapid.StringMatching(`[a-z-]{1,20}`).Draw(t, "kind"), Name: names.Draw(t, "name")}
 			})).Draw(t, "objects"),
-			Input: rapid.SliceOfN(rapid.Byte(), 1, 100).Draw(t, "input"),
+			Input:       rapid.SliceOfN(rapid.Byte(), 1, 100).Draw(t, "input"),
+			IsAutomatic: rapid.Bool().Draw(t, "automatic"),
 		}
 	})
 )

@@ -16,7 +16,7 @@ func job() compaction.Job {
 	return compaction.Job{
 		ID: "a-1", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a-1",
 		RocksDB: compaction.Version{Major: 11, Minor: 8, Patch: 1}, PluginVersion: "1.0.0", ColumnFamily: "default",
-		InputBytes: 5, InputFiles: 2, OutputLevel: 1, Input: []byte("input"),
+		InputBytes: 5, InputFiles: 2, OutputLevel: 1, IsAutomatic: true, Input: []byte("input"),
 		DataPaths: []string{}, Objects: []compaction.Object{{Kind: "merge-operator", Name: "add"}},
 	}
 }

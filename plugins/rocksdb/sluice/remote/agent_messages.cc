@@ -80,6 +80,7 @@ std::string RunLine(const RemoteJob& job) {
                   {"column_family", Printable(job.family)},
                   {"input_level", job.input_level},
                   {"output_level", job.output_level},
+                  {"is_automatic", job.is_automatic},
                   {"input_bytes", job.input_bytes},
                   {"input_files", job.input_files},
                   {"objects", std::move(objects)},

@@ -21,6 +21,8 @@ struct RemoteJob {
   std::string family;
   int input_level = 0;
   int output_level = 0;
+  // Whether RocksDB has begun it by itself.
+  bool is_automatic = false;
   uint64_t input_bytes = 0;
   uint64_t input_files = 0;
   std::vector<NeededObject> objects;

@@ -16,6 +16,7 @@ TEST(AgentMessagesTest, AJobIsOneLine) {
   job.id = "a-b-1";
   job.database_path = "/srv/a\nb";
   job.input = std::string("\0\n\xFF", 3);
+  job.is_automatic = true;
   job.objects = {{"merge-operator", "StringAppendOperator"}};
   const std::string line = RunLine(job);
   EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -24,6 +25,7 @@ TEST(AgentMessagesTest, AJobIsOneLine) {
   EXPECT_EQ(members["objects"][0]["name"], "StringAppendOperator");
   EXPECT_EQ(members["rocksdb_version"]["major"], 11);
   EXPECT_EQ(members["data_paths"], Json::array());
+  EXPECT_EQ(members["is_automatic"], true);
 }
 
 TEST(AgentMessagesTest, APlacementIsRemoteOrLocalForAReason) {

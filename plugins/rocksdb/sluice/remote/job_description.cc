@@ -167,6 +167,7 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   job->family = info.cf_name;
   job->input_level = info.base_input_level;
   job->output_level = info.output_level;
+  job->is_automatic = !info.is_manual_compaction;
   job->input = payload;
   AddObjects(options, job);
   // A part of a compaction is given the input of the whole.

@@ -153,6 +153,7 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   read.id = members.Text("id");
   read.database_path = members.Text("database_path");
   read.output_path = members.Text("output_path");
+  read.is_automatic = members.OptionalBoolean("is_automatic");
   ReadObjects(members.Of("objects", Json::value_t::array), &members, &read);
   const auto input = FromBase64(members.Text("input"));
   if (!input || input->empty()) members.Refuse("input");

@@ -27,6 +27,8 @@ struct WorkerJob {
   // resolved; empty if it does not say.
   std::string checked_database_path;
   std::string checked_output_path;
+  // Whether the store's RocksDB has begun it by itself.
+  bool is_automatic = false;
   // Of each object that is needed, kind and name.
   std::vector<std::pair<std::string, std::string>> objects;
   // What RocksDB has written in the store's process.

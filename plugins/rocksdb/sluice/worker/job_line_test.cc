@@ -53,6 +53,13 @@ TEST(JobLineTest, AJobIsResumableIfItSaysSo) {
   EXPECT_EQ(ReasonOf(line), "failed");
 }
 
+TEST(JobLineTest, AJobIsAutomaticIfItSaysSo) {
+  Json line = GoodLine();
+  EXPECT_FALSE(std::get<WorkerJob>(ReadJobLine(WriteJson(line))).is_automatic);
+  line["job"]["is_automatic"] = true;
+  EXPECT_TRUE(std::get<WorkerJob>(ReadJobLine(WriteJson(line))).is_automatic);
+}
+
 TEST(JobLineTest, AnotherVersionIsSaidFirst) {
   Json line = GoodLine();
   line["job"]["rocksdb_version"]["minor"] = ROCKSDB_MINOR + 1;

@@ -24,6 +24,7 @@
 #include "rocksdb/utilities/options_util.h"
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/remote/output_folder.h"
+#include "sluice/worker/automatic_objects.h"
 #include "sluice/worker/input_tables.h"
 
 namespace sluice {
@@ -63,6 +64,17 @@ void CopyObjects(const DBOptions& database, const ColumnFamilyOptions& family,
   to->sst_partitioner_factory = family.sst_partitioner_factory;
   to->table_properties_collector_factories =
       family.table_properties_collector_factories;
+}
+
+void TellOfAutomatic(CompactionServiceOptionsOverride* made) {
+  if (made->compaction_filter_factory) {
+    made->compaction_filter_factory =
+        std::make_shared<AutomaticFilters>(made->compaction_filter_factory);
+  }
+  if (made->sst_partitioner_factory) {
+    made->sst_partitioner_factory =
+        std::make_shared<AutomaticPartitioners>(made->sst_partitioner_factory);
+  }
 }
 
 // A store with thousands of tables must not cost more to open than to compact:
@@ -243,6 +255,7 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   if (!missing.empty()) {
     return JobFailure{"object", "cannot be made here: " + missing};
   }
+  if (job_.is_automatic) TellOfAutomatic(&made);
   made.statistics = statistics_;
   OpenAndCompactOptions options;
   options.canceled = &cancelled_;
@@ -309,6 +322,8 @@ JobFailure JobRun::FailureOf(const Status& status) const {
   return {"failed", message};
 }
 
+// COMPACT_READ_BYTES stands still while nothing is written, as where all that
+// is read is dropped.
 uint64_t JobRun::bytes_read() const {
   using ROCKSDB_NAMESPACE::LAST_LEVEL_READ_BYTES;
   using ROCKSDB_NAMESPACE::NON_LAST_LEVEL_READ_BYTES;

@@ -16,6 +16,7 @@
 #include "rocksdb/utilities/object_registry.h"
 #include "sluice/remote/worker_agent.h"
 #include "sluice/store/opened_store.h"
+#include "sluice/worker/automatic_objects.h"
 
 namespace sluice {
 namespace {
@@ -132,6 +133,47 @@ TEST_F(JobRunTest, OneThatWritesTooMuchSaysSo) {
   const auto* failure = std::get_if<JobFailure>(&*outcome_);
   ASSERT_NE(failure, nullptr);
   EXPECT_EQ(failure->reason, "too-large");
+}
+
+TEST_F(JobRunTest, FiltersAreToldWhetherACompactionIsAutomatic) {
+  options_.level0_file_num_compaction_trigger = 2;
+  OpenRemote();
+  AddFile(200);
+  AddFile(200);
+  ASSERT_TRUE(
+      db_->WaitForCompact(ROCKSDB_NAMESPACE::WaitForCompactOptions()).ok());
+  EXPECT_EQ(watch_.manual, std::vector<bool>{false});
+  watch_.manual.clear();
+  ASSERT_TRUE(db_->SetOptions({{"disable_auto_compactions", "true"}}).ok());
+  Compact(200);
+  ASSERT_FALSE(watch_.manual.empty());
+  EXPECT_TRUE(watch_.manual.front());
+}
+
+class ToldPartitioners : public ROCKSDB_NAMESPACE::SstPartitionerFactory {
+ public:
+  explicit ToldPartitioners(std::optional<bool>* is_manual)
+      : is_manual_(is_manual) {}
+  const char* Name() const override { return "ToldPartitioners"; }
+  std::unique_ptr<ROCKSDB_NAMESPACE::SstPartitioner> CreatePartitioner(
+      const ROCKSDB_NAMESPACE::SstPartitioner::Context& context)
+      const override {
+    *is_manual_ = context.is_manual_compaction;
+    return nullptr;
+  }
+
+ private:
+  std::optional<bool>* const is_manual_;
+};
+
+TEST(AutomaticObjectsTest, PartitionersAreToldSo) {
+  std::optional<bool> is_manual;
+  const AutomaticPartitioners partitioners(
+      std::make_shared<ToldPartitioners>(&is_manual));
+  ROCKSDB_NAMESPACE::SstPartitioner::Context context;
+  context.is_manual_compaction = true;
+  partitioners.CreatePartitioner(context);
+  EXPECT_EQ(is_manual, false);
 }
 
 // With the least that an agent gives.

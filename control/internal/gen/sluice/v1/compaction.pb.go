@@ -264,14 +264,16 @@ type CompactionJob struct {
 	InputLevel uint32 `protobuf:"varint,8,opt,name=input_level,json=inputLevel,proto3" json:"input_level,omitempty"`
 	// Level of the output.
 	OutputLevel uint32 `protobuf:"varint,9,opt,name=output_level,json=outputLevel,proto3" json:"output_level,omitempty"`
-	// Size of the input files together, in bytes.
+	// Size together of the input files with keys of the job's part of the compaction, in bytes.
 	InputBytes uint64 `protobuf:"varint,10,opt,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
-	// How many files the input is.
+	// How many these are.
 	InputFiles uint64 `protobuf:"varint,11,opt,name=input_files,json=inputFiles,proto3" json:"input_files,omitempty"`
 	// What the program must be able to make, besides RocksDB's own.
 	Objects []*CompactionObject `protobuf:"bytes,12,rep,name=objects,proto3" json:"objects,omitempty"`
 	// RocksDB's own serialised form of the job, at most 2 MiB.
-	Input         []byte `protobuf:"bytes,13,opt,name=input,proto3" json:"input,omitempty"`
+	Input []byte `protobuf:"bytes,13,opt,name=input,proto3" json:"input,omitempty"`
+	// Whether RocksDB has begun it by itself, which filters and partitioners may ask.
+	IsAutomatic   bool `protobuf:"varint,14,opt,name=is_automatic,json=isAutomatic,proto3" json:"is_automatic,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,6 +397,13 @@ func (x *CompactionJob) GetInput() []byte {
 		return x.Input
 	}
 	return nil
+}
+
+func (x *CompactionJob) GetIsAutomatic() bool {
+	if x != nil {
+		return x.IsAutomatic
+	}
+	return false
 }
 
 // RocksdbVersion is a version of RocksDB.
@@ -916,7 +925,7 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\x04cpus\x18\x03 \x01(\x01R\x04cpus\x12\x1d\n" +
 	"\n" +
 	"free_slots\x18\x04 \x01(\rR\tfreeSlots\x12%\n" +
-	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\xe7\x03\n" +
+	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\x8a\x04\n" +
 	"\rCompactionJob\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rdatabase_path\x18\x02 \x01(\tR\fdatabasePath\x12\x1d\n" +
@@ -936,7 +945,8 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\vinput_files\x18\v \x01(\x04R\n" +
 	"inputFiles\x125\n" +
 	"\aobjects\x18\f \x03(\v2\x1b.sluice.v1.CompactionObjectR\aobjects\x12\x14\n" +
-	"\x05input\x18\r \x01(\fR\x05input\"R\n" +
+	"\x05input\x18\r \x01(\fR\x05input\x12!\n" +
+	"\fis_automatic\x18\x0e \x01(\bR\visAutomatic\"R\n" +
 	"\x0eRocksdbVersion\x12\x14\n" +
 	"\x05major\x18\x01 \x01(\rR\x05major\x12\x14\n" +
 	"\x05minor\x18\x02 \x01(\rR\x05minor\x12\x14\n" +
