@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -42,15 +43,22 @@ void RemoveAll(const std::string& path) {
   }
 }
 
-// Workers run with this group; where it is missing they run as this user.
-void GiveToGroup(const std::string& path) {
+std::optional<gid_t> FindGroup() {
   std::array<char, 16 << 10> text;
   group entry;
   group* found = nullptr;
   ::getgrnam_r("sluice", &entry, text.data(), text.size(), &found);
-  if (found == nullptr) return;
+  if (found == nullptr) return std::nullopt;
+  return found->gr_gid;
+}
+
+// Workers run with this group; where it is missing they run as this user.
+void GiveToGroup(const std::string& path) {
+  // Once: it may be a server of names that is asked, and a compaction waits.
+  static const std::optional<gid_t> group = FindGroup();
+  if (!group) return;
   // Fails where this process is not in the group: then it keeps its own.
-  if (::chown(path.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0) return;
+  if (::chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0) return;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sluice/remote/output_folder.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,6 +10,17 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+
+namespace {
+int group_lookups = 0;
+}  // namespace
+
+// In the place of that of the C library: no group is there.
+extern "C" int getgrnam_r(const char*, group*, char*, size_t, group** found) {
+  ++group_lookups;
+  *found = nullptr;
+  return 0;
+}
 
 namespace sluice {
 namespace {
@@ -39,6 +51,12 @@ TEST_F(OutputFolderTest, IsMadeOnceForTheGroup) {
   EXPECT_TRUE(MakeOutputFolder(path_));
   EXPECT_EQ(ModeOf(path_) & 0777, 0770u);
   EXPECT_FALSE(MakeOutputFolder(path_));
+}
+
+TEST_F(OutputFolderTest, TheGroupIsLookedUpOnce) {
+  EXPECT_TRUE(MakeOutputFolder(path_));
+  EXPECT_TRUE(MakeOutputFolder(OutputFolderPath(parent_, "j2")));
+  EXPECT_EQ(group_lookups, 1);
 }
 
 TEST_F(OutputFolderTest, IsRemovedWithWhatAnEarlierRemovalHasLeft) {
