@@ -114,10 +114,11 @@ func (a *attempt) compact(ctx context.Context, program string) *compaction.Failu
 	begun := time.Now()
 	report, failure := a.work(ctx, program)
 	a.errors = report.Errors
+	a.host.metrics.Spent(report.CPUTime)
 	if failure != nil {
 		return failure
 	}
-	a.host.metrics.Ran(time.Since(begun), report.CPUSeconds, report.OpenSeconds)
+	a.host.metrics.Ran(time.Since(begun), report.OpenSeconds)
 	a.host.metrics.Resumed(report.ResumedBytes)
 	return a.handOver(report.Result)
 }

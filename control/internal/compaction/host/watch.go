@@ -49,7 +49,10 @@ func (a *attempt) runWorker(ctx context.Context, program string, moved chan comp
 	}
 	// Nobody else has the directory: the process is gone, and the job is still this agent's.
 	a.host.metrics.Restarted()
-	return a.host.run(ctx, a.spec(program, moved))
+	lost := report.CPUTime
+	report, err = a.host.run(ctx, a.spec(program, moved))
+	report.CPUTime += lost
+	return report, err
 }
 
 // isLost says whether a worker has ended without a word, as one that was killed.

@@ -28,13 +28,14 @@ type node struct {
 	*Host
 	t               *testing.T
 	database, state string
+	registry        *prometheus.Registry
 	// progresses counts those that were sent.
 	progresses atomic.Int32
 }
 
 func newNode(t *testing.T, run func(context.Context, worker.Spec) (worker.Report, error)) *node {
 	t.Helper()
-	n := &node{t: t, database: t.TempDir(), state: t.TempDir()}
+	n := &node{t: t, database: t.TempDir(), state: t.TempDir(), registry: prometheus.NewRegistry()}
 	journal, err := scratch.OpenJournal(n.state)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func newNode(t *testing.T, run func(context.Context, worker.Spec) (worker.Report
 	n.Host = New(config, journal, Surroundings{
 		Load: func() Load { return Load{} },
 		Metrics: func(usage func() admission.Usage) *metrics.Worker {
-			return metrics.NewWorker(prometheus.NewRegistry(), usage)
+			return metrics.NewWorker(n.registry, usage)
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -286,6 +287,37 @@ func TestNoJobBeforeAllIsCleaned(t *testing.T) {
 		n.tend(ctx)
 		if free := n.capacity().FreeSlots; free != 2 {
 			t.Errorf("%d slots are free once all is cleaned", free)
+		}
+	})
+}
+
+func (n *node) cpuSeconds() float64 {
+	n.t.Helper()
+	families, err := n.registry.Gather()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "sluice_compaction_worker_cpu_seconds_total" {
+			return family.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	return 0
+}
+
+// What the workers of a job have taken counts, whatever has become of it.
+func TestProcessorTimeOfWorkersThatAreLost(t *testing.T) {
+	inTestTime(t, func(t *testing.T, ctx context.Context) {
+		n := newNode(t, func(context.Context, worker.Spec) (worker.Report, error) {
+			return worker.Report{CPUTime: 2 * time.Second}, compaction.Failuref(compaction.WorkerLost, "killed")
+		})
+		n.config.ResumeJobs = true
+		n.tend(ctx)
+		if failure := n.attempt(ctx, n.output()).run(ctx); failure == nil || failure.Reason != compaction.WorkerLost {
+			t.Error(failure)
+		}
+		if spent := n.cpuSeconds(); spent != 4 {
+			t.Errorf("%v s, want 2 s of each of two workers", spent)
 		}
 	})
 }

@@ -112,7 +112,7 @@ func NewWorker(registry prometheus.Registerer, usage func() admission.Usage) *Wo
 		}, []string{"result"}),
 		cpu: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "sluice_compaction_worker_cpu_seconds_total",
-			Help: "Processor time of workers whose compaction was done.",
+			Help: "Processor time of workers, also of those whose compaction was not done.",
 		}),
 		opening: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "sluice_compaction_worker_open_seconds_total",
@@ -157,10 +157,14 @@ func (w *Worker) Ended(failure *compaction.Failure) {
 	w.jobs.WithLabelValues(resultOf(failure)).Inc()
 }
 
-// Ran counts what a worker with a result has taken.
-func (w *Worker) Ran(took time.Duration, cpuSeconds, openSeconds float64) {
+// Spent counts the processor time of the workers of a job.
+func (w *Worker) Spent(cpuTime time.Duration) {
+	w.cpu.Add(max(0, cpuTime.Seconds()))
+}
+
+// Ran counts how long a worker with a result has taken.
+func (w *Worker) Ran(took time.Duration, openSeconds float64) {
 	w.duration.Observe(took.Seconds())
-	w.cpu.Add(max(0, cpuSeconds))
 	w.opening.Add(max(0, openSeconds))
 }
 

@@ -137,6 +137,15 @@ func (p *process) signal(signal syscall.Signal) {
 	_ = p.command.Process.Signal(signal)
 }
 
+// cpuTime is that of a process that is gone.
+func (p *process) cpuTime() time.Duration {
+	state := p.command.ProcessState
+	if state == nil {
+		return 0
+	}
+	return state.UserTime() + state.SystemTime()
+}
+
 // wait returns how the process has ended. One whose output is at its end must exit soon.
 func (p *process) wait() error {
 	select {

@@ -38,8 +38,10 @@ type Spec struct {
 // Report is what is known of a worker that has ended.
 type Report struct {
 	Result compaction.Result
-	// OpenSeconds and CPUSeconds are what a worker with a result has said of itself.
-	OpenSeconds, CPUSeconds float64
+	// OpenSeconds is what a worker with a result has said of itself.
+	OpenSeconds float64
+	// CPUTime is what the kernel says of the process, whatever has become of it.
+	CPUTime time.Duration
 	// ResumedBytes is what a worker before it had written of the output.
 	ResumedBytes uint64
 	// Errors is the end of what it wrote to its standard error.
@@ -78,7 +80,7 @@ func Run(ctx context.Context, spec Spec) (Report, error) {
 	}
 	exit := process.wait()
 	report := talk.report
-	report.Errors = process.errors.String()
+	report.Errors, report.CPUTime = process.errors.String(), process.cpuTime()
 	return report, verdict(ctx, talk, exit)
 }
 
@@ -161,8 +163,7 @@ func (c *conversation) take(line []byte) error {
 		c.isDone = true
 		c.report = Report{
 			Result:      compaction.Result{Blob: said.Result.Result, Progress: said.Result.Progress},
-			OpenSeconds: said.Result.OpenSeconds, CPUSeconds: said.Result.CPUSeconds,
-			ResumedBytes: said.Result.ResumedBytes,
+			OpenSeconds: said.Result.OpenSeconds, ResumedBytes: said.Result.ResumedBytes,
 		}
 	default:
 		c.failure = &compaction.Failure{Reason: said.Failure.Reason, Detail: said.Failure.Message}

@@ -50,7 +50,7 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(report.Result.Blob) != "result of a-1" || report.Result.BytesRead != 2 || report.Result.BytesWritten != 1 ||
-		report.OpenSeconds != 0.5 || report.CPUSeconds != 0.25 || report.ResumedBytes != 3 {
+		report.OpenSeconds != 0.5 || report.CPUTime <= 0 || report.ResumedBytes != 3 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -113,7 +113,10 @@ func TestWorkersThatFail(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := run(t, t.Context(), test.change, test.act)
+			report, err := run(t, t.Context(), test.change, test.act)
+			if hasRun := test.act != ""; (report.CPUTime > 0) != hasRun {
+				t.Errorf("its processor time is %v", report.CPUTime)
+			}
 			var failure *compaction.Failure
 			if !errors.As(err, &failure) || failure.Reason != test.reason || !strings.Contains(failure.Detail, test.detail) {
 				t.Errorf("%v; want %s with %q", err, test.reason, test.detail)
