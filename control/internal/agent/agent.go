@@ -149,7 +149,11 @@ func (a *Agent) assemble() error {
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	orders := audit{a.logger, exposed, &renewals.Tracker{}}
 	outermost := grpc.UnaryInterceptor(orders.UnaryServerInterceptor)
-	a.server = grpc.NewServer(append(protocol.ServerOptions(a.credentials), outermost)...)
+	options := append(protocol.ServerOptions(a.credentials), outermost)
+	if worker := a.config.Compaction.Worker; worker != nil {
+		options = append(options, protocol.LongCalls(worker.longestJob()))
+	}
+	a.server = grpc.NewServer(options...)
 	a.health = protocol.NewHealth()
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	sluicev1.RegisterAgentServiceServer(a.server, &service{

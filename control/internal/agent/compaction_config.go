@@ -219,6 +219,10 @@ func (c *CompactionClient) parameters() offload.Parameters {
 	}
 }
 
+func (w *CompactionWorker) longestJob() time.Duration {
+	return time.Duration(w.LongestJobSeconds * float64(time.Second))
+}
+
 func (w *CompactionWorker) host() host.Config {
 	programs := make(map[string]string)
 	for _, program := range w.Programs {
@@ -230,7 +234,7 @@ func (w *CompactionWorker) host() host.Config {
 			Slots: w.Slots, MemoryBytes: w.MemoryBytes, JobMemoryBytes: w.JobMemoryBytes,
 			TemporaryBytes: w.TemporaryBytes, FreeBytes: w.FreeBytes,
 		},
-		LongestJob:        time.Duration(w.LongestJobSeconds * float64(time.Second)),
+		LongestJob:        w.longestJob(),
 		LongestStandstill: longestStandstill,
 		Nice:              w.Nice,
 		ResumeJobs:        w.ResumeJobs,

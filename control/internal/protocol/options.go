@@ -33,7 +33,7 @@ const (
 	// maxCallTime ends calls of clients that set no deadline.
 	maxCallTime = 30 * time.Second
 	// maxConnectionAge bounds how long an authority is trusted after it was taken out of the CA file.
-	// Streams end with it, after the grace, and their clients open them again.
+	// Streams end with it, after the grace, which LongCalls makes longer, and their clients open them again.
 	maxConnectionAge      = time.Hour
 	maxConnectionAgeGrace = time.Minute
 	maxConnectionIdle     = 10 * time.Minute
@@ -90,14 +90,24 @@ func ServerLimits() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
 			MinTime: minKeepaliveTime, PermitWithoutStream: true,
 		}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{
-			MaxConnectionIdle:     maxConnectionIdle,
-			MaxConnectionAge:      maxConnectionAge,
-			MaxConnectionAgeGrace: maxConnectionAgeGrace,
-			Time:                  keepaliveTime,
-			Timeout:               keepaliveTimeout,
-		}),
+		keepaliveOf(maxConnectionAgeGrace),
 	}
+}
+
+// LongCalls is for a server with streams that cannot be opened again, and may last that long: it lets them
+// end on a connection that has reached its age. To come after ServerOptions.
+func LongCalls(longest time.Duration) grpc.ServerOption {
+	return keepaliveOf(max(longest, 0) + maxConnectionAgeGrace)
+}
+
+func keepaliveOf(grace time.Duration) grpc.ServerOption {
+	return grpc.KeepaliveParams(keepalive.ServerParameters{
+		MaxConnectionIdle:     maxConnectionIdle,
+		MaxConnectionAge:      maxConnectionAge,
+		MaxConnectionAgeGrace: grace,
+		Time:                  keepaliveTime,
+		Timeout:               keepaliveTimeout,
+	})
 }
 
 // DialOptions are those of every gRPC client of Sluice, for a server of the role, and of the name unless
