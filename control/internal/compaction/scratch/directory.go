@@ -24,7 +24,8 @@ type Checked struct {
 }
 
 // Check says whether all paths of a job are there, and below one of those that are allowed, symbolic links
-// resolved, and whether nothing is in the one that it writes to.
+// resolved, and whether nothing is in the one that it writes to. That one has to be in the database's own: a
+// store that cannot write there must not have the database read.
 func (a Allowed) Check(job compaction.Job) (Checked, *compaction.Failure) {
 	for _, path := range job.DataPaths {
 		if _, failure := a.check(path); failure != nil {
@@ -38,6 +39,10 @@ func (a Allowed) Check(job compaction.Job) (Checked, *compaction.Failure) {
 	parent, failure := a.check(filepath.Dir(job.OutputPath))
 	if failure != nil {
 		return Checked{}, failure
+	}
+	if parent != database {
+		return Checked{}, compaction.Failuref(compaction.Path, "the output path %s is not in the database's directory %s: make it there",
+			job.OutputPath, job.DatabasePath)
 	}
 	output := filepath.Join(parent, filepath.Base(job.OutputPath))
 	// A link would be removed in place of what is behind it.

@@ -75,13 +75,21 @@ func TestPaths(t *testing.T) {
 		}, "below none of the paths"},
 		"output is a link": {func(t *testing.T, root string, job *compaction.Job) {
 			mkdir(t, filepath.Join(root, "victim"))
-			job.OutputPath = filepath.Join(root, compaction.OutputPrefix+"a")
+			job.OutputPath = filepath.Join(job.DatabasePath, compaction.OutputPrefix+"b")
 			link(t, filepath.Join(root, "victim"), job.OutputPath)
 		}, "is not a directory"},
-		"output is a file": {func(t *testing.T, root string, job *compaction.Job) {
-			job.OutputPath = filepath.Join(root, compaction.OutputPrefix+"a")
+		"output is a file": {func(t *testing.T, _ string, job *compaction.Job) {
+			job.OutputPath = filepath.Join(job.DatabasePath, compaction.OutputPrefix+"b")
 			write(t, job.OutputPath, "")
 		}, "is not a directory"},
+		"output of another database": {func(t *testing.T, root string, job *compaction.Job) {
+			job.OutputPath = filepath.Join(root, "other", compaction.OutputPrefix+"a")
+			mkdir(t, job.OutputPath)
+		}, "is not in the database's directory"},
+		"output below the database": {func(t *testing.T, _ string, job *compaction.Job) {
+			job.OutputPath = filepath.Join(job.DatabasePath, "deep", compaction.OutputPrefix+"a")
+			mkdir(t, job.OutputPath)
+		}, "is not in the database's directory"},
 		"output not empty": {func(t *testing.T, _ string, job *compaction.Job) {
 			write(t, filepath.Join(job.OutputPath, "000001.sst"), "x")
 		}, "is not empty"},
