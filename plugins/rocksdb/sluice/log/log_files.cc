@@ -106,10 +106,6 @@ bool LogFiles::IsLog(const std::string& path) const {
          LogNumber(NameIn(path)).has_value();
 }
 
-bool LogFiles::Exists(const std::string& path) const {
-  return files_->FileExists(path, IOOptions(), nullptr).ok();
-}
-
 void LogFiles::RemoveIfThere(const std::string& path) {
   files_->DeleteFile(path, IOOptions(), nullptr).PermitUncheckedError();
 }
@@ -255,7 +251,7 @@ IOStatus LogFiles::Rename(const std::string& path, const std::string& to) {
 IOStatus LogFiles::Replace(const std::string& path, const std::string& merged,
                            bool* was_there) {
   std::lock_guard<std::mutex> lock(mutex_);
-  *was_there = Exists(path);
+  *was_there = files_->FileExists(path, IOOptions(), nullptr).ok();
   if (!*was_there) return IOStatus::OK();
   IOStatus status = files_->RenameFile(merged, path, IOOptions(), nullptr);
   if (status.ok()) status = SyncDirectory();

@@ -100,7 +100,6 @@ class LogFiles {
   ROCKSDB_NAMESPACE::IOStatus FindParts(const Listed& listed,
                                         std::vector<uint64_t>* lost,
                                         std::vector<std::string>* left) const;
-  bool Exists(const std::string& path) const;
   void RemoveIfThere(const std::string& path);
   void RemoveSlow(uint64_t number);
 

@@ -1,9 +1,7 @@
 // A log on two tiers: what was appended is read, whatever was lost that was
 // not synced, and what was synced is never missed in silence.
 #include <algorithm>
-#include <fstream>
 #include <utility>
-#include <vector>
 
 #include "sluice/log/tiered_log_fixture.h"
 
