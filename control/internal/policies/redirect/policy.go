@@ -11,16 +11,19 @@ import (
 // slowTier is what the store is told.
 const slowTier = "slow"
 
-// state is what the policy remembers of a target.
+// state is what the policy remembers of a target whose logs are on the slow tier; that of others is empty.
 type state struct {
-	// since is when the logs were sent to the slow tier, in seconds of the view's clock.
+	onSlow bool
+	// since is when the logs were sent there, in seconds of the view's clock.
 	since float64
+	// ending says that they are to go back. The lease lives on for some seconds, and is not renewed again.
+	ending bool
 }
 
 // Decide implements policy.Policy. Each tier is as busy as the least busy of its devices, since a store with
 // several chooses among them.
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
-	next := policy.CopyOf[state](memory)
+	next := remembered(view, target, memory)
 	if reason := unable(target); reason != "" {
 		return policy.StopFor(target, reason), next
 	}
@@ -43,10 +46,27 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 		}
 		return decision, next
 	}
-	next.since = view.Now.Seconds()
+	*next = sentNow(view)
 	reason := fmt.Sprintf("the fast tier has %.1f requests in flight, more than %g, and the slow one %.1f",
 		fast, p.queueRequests, slow)
 	return policy.SettingFor(target, toSlow(), reason, inputs), next
+}
+
+// remembered is the memory as the target's lease has it.
+func remembered(view policy.View, target policy.Target, memory policy.Memory) *state {
+	next := policy.CopyOf[state](memory)
+	switch {
+	case target.Lease == nil:
+		*next = state{}
+	case !next.onSlow:
+		// The lease is older than the memory, as after a failover: its time counts from now.
+		*next = sentNow(view)
+	}
+	return next
+}
+
+func sentNow(view policy.View) state {
+	return state{onSlow: true, since: view.Now.Seconds()}
 }
 
 // decideOnSlow decides about a target whose logs are on the slow tier by the policy's own lease.
@@ -56,9 +76,13 @@ func (p *Policy) decideOnSlow(
 	fast, slow := inputs["fast_queue_requests"], inputs["slow_queue_requests"]
 	elapsed := view.Now.Seconds() - next.since
 	switch {
+	case next.ending:
+		return stop(target, "logs go back to the fast tier when the lease has run out", inputs)
 	case slow > p.queueRequests:
+		next.ending = true
 		return stop(target, fmt.Sprintf("the slow tier has %.1f requests in flight, more than %g", slow, p.queueRequests), inputs)
 	case fast <= p.idleRequests && elapsed >= p.leastSeconds:
+		next.ending = true
 		return stop(target, fmt.Sprintf("the fast tier has %.1f requests in flight", fast), inputs)
 	default:
 		reason := fmt.Sprintf("the fast tier has %.1f requests in flight, and logs are on the slow one for %.0f s", fast, elapsed)

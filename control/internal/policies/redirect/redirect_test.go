@@ -101,6 +101,38 @@ func TestASlowTierThatIsTooBusyEndsIt(t *testing.T) {
 	}
 }
 
+func TestAStopIsNotTakenBackWhileTheLeaseRunsOut(t *testing.T) {
+	built := made(t)
+	_, memory := built.Decide(at(100), node(20, 20, 0), nil)
+	busy, better := node(20, 20, 8.1), node(20, 20, 7)
+	busy.Lease, better.Lease = slowLease(), slowLease()
+	_, memory = built.Decide(at(101), busy, memory)
+	decision, memory := built.Decide(at(102), better, memory)
+	if decision.Verdict != policy.Stop {
+		t.Errorf("verdict %s (%s)", decision.Verdict, decision.Reason)
+	}
+	if decision, _ = built.Decide(at(106), node(20, 20, 0), memory); decision.Verdict != policy.Change {
+		t.Errorf("without the lease: verdict %s (%s)", decision.Verdict, decision.Reason)
+	}
+}
+
+func TestALeaseFromBeforeAFailoverKeepsItsLeastTime(t *testing.T) {
+	built := made(t)
+	target := node(0, 0, 0)
+	target.Lease = slowLease()
+	var memory policy.Memory
+	for _, step := range []struct {
+		seconds float64
+		want    policy.Verdict
+	}{{3600, policy.Keep}, {3609.9, policy.Keep}, {3610, policy.Stop}} {
+		var decision policy.Decision
+		decision, memory = built.Decide(at(step.seconds), target, memory)
+		if decision.Verdict != step.want {
+			t.Errorf("at %v s: verdict %s (%s), want %s", step.seconds, decision.Verdict, decision.Reason, step.want)
+		}
+	}
+}
+
 func TestAStoreWithoutTiersIsLeftAlone(t *testing.T) {
 	target := node(20, 20, 0)
 	target.Description = store.Description{}
