@@ -3,6 +3,7 @@ package redirection
 import (
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,19 @@ func TestReplayIsExact(t *testing.T) {
 	if both.FastP99Seconds != 2 || both.SlowP99Seconds != 3 || both.RedirectedShare != 0.5 ||
 		math.Abs(both.RedirectedBytesShare-1.0/3) > 1e-12 {
 		t.Errorf("both: %+v", both)
+	}
+}
+
+func TestAQuantileIsTheLeastValueThatTheShareDoesNotExceed(t *testing.T) {
+	values := append(slices.Repeat([]float64{4e3}, 99), 4e6)
+	for share, want := range map[float64]float64{0: 4e3, 0.5: 4e3, 0.99: 4e3, 0.991: 4e6, 1: 4e6} {
+		if got := quantile(values, share); got != want {
+			t.Errorf("of share %v: got %v, want %v", share, got, want)
+		}
+	}
+	// 0.07 * 100 is 7.000000000000001.
+	if got := quantile(append(slices.Repeat([]float64{1}, 7), slices.Repeat([]float64{2}, 93)...), 0.07); got != 1 {
+		t.Errorf("of share 0.07: got %v", got)
 	}
 }
 

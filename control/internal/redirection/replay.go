@@ -1,6 +1,7 @@
 package redirection
 
 import (
+	"math"
 	"slices"
 )
 
@@ -109,12 +110,15 @@ func mean(values []float64) float64 {
 	return share(sum, float64(len(values)))
 }
 
+// rankTolerance keeps a product that is whole but for its rounding from counting as one more.
+const rankTolerance = 1e-9
+
 // quantile is the least value that a share of the values does not exceed; 0 of none.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	index := int(share * float64(len(sorted)))
-	return sorted[min(index, len(sorted)-1)]
+	rank := int(math.Ceil(share*float64(len(sorted)) - rankTolerance))
+	return sorted[max(0, rank-1)]
 }
