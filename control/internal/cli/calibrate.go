@@ -34,7 +34,8 @@ choice with which writes to the fast device have the lowest p99; of those within
 that redirects the fewest bytes. S_max is a quantile of the trace's sizes.
 
 The trace is CSV with the columns seconds, operation (read or write) and bytes, its rows by time. The
-model does one write at a time on each device: it ranks choices, and is no promise of a latency.
+model does one write at a time on each device: it ranks choices, and is no promise of a latency. L is
+in writes of the trace: it is not for blocks of HDFS, each of which is many requests of its device.
 
 With -o json, an object with "devices", "without" (all writes to the fast device) and "candidates", the
 best first.`
