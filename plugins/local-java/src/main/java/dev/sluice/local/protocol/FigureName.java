@@ -13,20 +13,21 @@ import java.util.HexFormat;
  * cache_orders_2fhot.
  */
 public final class FigureName {
-  // With the prefix and the longest suffix within the 128 characters of the protocol.
-  private static final int MAX_PART_CHARACTERS = 100;
-  private static final int KEPT_CHARACTERS = 80;
+  private static final int MAX_CHARACTERS = 128;
+  // Two underscores and half a digest.
+  private static final int DIGEST_CHARACTERS = 18;
 
   private FigureName() {}
 
   /**
-   * A name that no other part has.
+   * A name that no other part has. A part that is too long for the protocol is cut.
    *
    * @param prefix what sort of part it is
    * @param suffix what the figure counts, and its unit
    */
   public static String of(String prefix, String part, String suffix) {
-    return prefix + "_" + shortened(encoded(part), part) + "_" + suffix;
+    int room = MAX_CHARACTERS - prefix.length() - suffix.length() - 2;
+    return prefix + "_" + shortened(encoded(part), part, room) + "_" + suffix;
   }
 
   private static String encoded(String text) {
@@ -42,11 +43,11 @@ public final class FigureName {
   }
 
   /** Two underscores in a row are in no other name. */
-  private static String shortened(String encoded, String part) {
-    if (encoded.length() <= MAX_PART_CHARACTERS) {
+  private static String shortened(String encoded, String part, int room) {
+    if (encoded.length() <= room) {
       return encoded;
     }
-    return encoded.substring(0, KEPT_CHARACTERS) + "__" + digest(part);
+    return encoded.substring(0, room - DIGEST_CHARACTERS) + "__" + digest(part);
   }
 
   private static String digest(String text) {

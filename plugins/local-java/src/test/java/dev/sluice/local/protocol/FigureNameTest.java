@@ -26,10 +26,15 @@ class FigureNameTest {
   @Property
   void namesHaveTheFormOfTheProtocolAndAreEachOfOnePart(
       @ForAll("parts") String one, @ForAll("parts") String other) {
-    String name = FigureName.of("cache", one, "evictions_total");
+    check("cache", one, other, "evictions_total");
+    check("volume_ram_disk", one, other, "redirected_replicas_total");
+  }
+
+  private static void check(String prefix, String one, String other, String suffix) {
+    String name = FigureName.of(prefix, one, suffix);
     assertTrue(name.matches(FORM), name);
     if (!one.equals(other)) {
-      assertNotEquals(name, FigureName.of("cache", other, "evictions_total"));
+      assertNotEquals(name, FigureName.of(prefix, other, suffix));
     }
   }
 
