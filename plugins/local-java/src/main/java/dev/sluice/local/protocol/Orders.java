@@ -112,10 +112,10 @@ public final class Orders {
     Lease given = give(kind, scope, order);
     try {
       kind.start(scope, order.variant());
-    } catch (Refusal refusal) {
+    } catch (Refusal | RuntimeException e) {
       // Both or neither: the lease came first, so that what starts obeys it from its first byte.
       leases.revert(given, before);
-      throw refusal;
+      throw e;
     }
     return Map.of();
   }

@@ -12,6 +12,7 @@ final class CountingKind implements TaskKind {
   final List<String> variantsStarted = new ArrayList<>();
   final List<String> aborted = new ArrayList<>();
   boolean refusesStart;
+  boolean failsToStart;
   boolean refusesOrders;
 
   @Override
@@ -46,6 +47,9 @@ final class CountingKind implements TaskKind {
   public void start(Scope scope, String variant) throws Refusal {
     if (refusesStart) {
       throw Refusal.refused("nothing to start", "");
+    }
+    if (failsToStart) {
+      throw new IllegalStateException("a fault of the store");
     }
     started.add(scope);
     variantsStarted.add(variant);

@@ -143,6 +143,13 @@ class RequestsTest {
   }
 
   @Test
+  void aStartThatFailsLeavesNoLease() {
+    kind.failsToStart = true;
+    assertEquals(-32603, errorCode(call("start", ORDER)));
+    assertEquals(List.of(), leases.all());
+  }
+
+  @Test
   void startWithoutASettingGivesNoLease() {
     assertEquals(
         Map.of(), result("start", "{'kind':'compaction','owner':'a','time_to_live_seconds':1}"));
