@@ -114,9 +114,8 @@ public final class ProtocolServer implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    try {
+    try (listener) {
       place.remove();
-      listener.close();
     } catch (IOException e) {
       LOG.warn("the socket {} was not removed: the next start takes it over", place.path(), e);
     }

@@ -17,7 +17,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /** Where a socket is made: a stale one is taken over, one that is served is left alone. */
-final class SocketPlace {
+class SocketPlace {
   private static final String MODE = "rw-rw----";
   // Java has no flock: those who may compete for this folder are Java programs all of them.
   private static final String LOCK_NAME = ".lock";

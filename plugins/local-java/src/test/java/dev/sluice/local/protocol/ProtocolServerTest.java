@@ -188,6 +188,21 @@ class ProtocolServerTest {
     assertTrue(Files.exists(path()));
   }
 
+  @Test
+  void aSocketThatCannotBeRemovedIsNotServedEither() throws IOException {
+    SocketPlace place =
+        new SocketPlace(path()) {
+          @Override
+          void remove() throws IOException {
+            throw new IOException("Read-only file system");
+          }
+        };
+    ServerSocketChannel listener = place.listen();
+    ProtocolServer.start(place, listener, orders()).close();
+    assertFalse(listener.isOpen());
+    assertThrows(IOException.class, this::connect);
+  }
+
   @Property(tries = 200)
   void linesArriveWholeHoweverTheyAreCut(
       @ForAll @Size(max = 6) List<@IntRange(max = 40_000) Integer> lengths) throws IOException {
