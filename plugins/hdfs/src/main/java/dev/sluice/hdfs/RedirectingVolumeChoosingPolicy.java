@@ -9,7 +9,6 @@ import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.RoundRobinVolumeChoosingPolicy;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.VolumeChoosingPolicy;
-import org.apache.hadoop.util.DiskChecker.DiskOutOfSpaceException;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +26,7 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
   private static final Logger LOG = LoggerFactory.getLogger(RedirectingVolumeChoosingPolicy.class);
 
   // The store asks for the type first, and then, in the same thread, for a volume of it.
-  private final ThreadLocal<List<V>> targets = new ThreadLocal<>();
+  private final ThreadLocal<Redirect<V>> redirects = new ThreadLocal<>();
   private VolumeChoosingPolicy<V> chooser;
   private Optional<LogPlacement> placement = Optional.empty();
 
@@ -55,15 +54,15 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
 
   /** The hook: the type of storage of a replica that a client is about to write. */
   public StorageType redirect(List<V> allVolumes, StorageType requested, long replicaSize) {
-    targets.remove();
+    redirects.remove();
     try {
-      List<V> found =
+      List<V> targets =
           placement.map(p -> p.targets(allVolumes, requested, replicaSize)).orElse(List.of());
-      if (found.isEmpty()) {
+      if (targets.isEmpty()) {
         return requested;
       }
-      targets.set(found);
-      return found.get(0).getStorageType();
+      redirects.set(new Redirect<>(targets, ofType(allVolumes, requested)));
+      return targets.get(0).getStorageType();
     } catch (RuntimeException e) {
       // A write must not fail for this.
       LOG.error("a replica was not redirected", e);
@@ -71,26 +70,21 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
     }
   }
 
-  @Override
-  public V chooseVolume(List<V> volumes, long replicaSize, String storageId) throws IOException {
-    List<V> found = targets.get();
-    targets.remove();
-    if (found == null) {
-      return chooser.chooseVolume(volumes, replicaSize, storageId);
-    }
-    V volume = choose(found, volumes, replicaSize, storageId);
-    placement.ifPresent(p -> p.redirected(volume));
-    return volume;
+  private static <V extends FsVolumeSpi> List<V> ofType(List<V> volumes, StorageType type) {
+    return volumes.stream().filter(volume -> volume.getStorageType() == type).toList();
   }
 
-  private V choose(List<V> found, List<V> volumes, long replicaSize, String storageId)
-      throws IOException {
-    try {
-      // One may be gone by now.
-      List<V> left = volumes.stream().filter(found::contains).toList();
-      return chooser.chooseVolume(left, replicaSize, storageId);
-    } catch (DiskOutOfSpaceException e) {
+  @Override
+  public V chooseVolume(List<V> volumes, long replicaSize, String storageId) throws IOException {
+    Redirect<V> redirect = redirects.get();
+    if (redirect == null || !redirect.isFor(volumes)) {
+      redirects.remove();
       return chooser.chooseVolume(volumes, replicaSize, storageId);
     }
+    V volume = redirect.choose(chooser, volumes, replicaSize, storageId);
+    if (redirect.isTarget(volume)) {
+      placement.ifPresent(p -> p.redirected(volume));
+    }
+    return volume;
   }
 }

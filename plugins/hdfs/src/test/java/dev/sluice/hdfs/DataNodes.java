@@ -31,7 +31,9 @@ final class DataNodes implements AutoCloseable {
   private final Path sockets;
   private final MiniDFSCluster cluster;
 
-  DataNodes(Path folder, int count, StorageType... types) throws IOException {
+  /** Starts them with settings beside those that the plug-in takes. */
+  DataNodes(Path folder, Map<String, String> settings, int count, StorageType... types)
+      throws IOException {
     sockets = folder.resolve("s");
     Configuration conf = new HdfsConfiguration();
     conf.set(MiniDFSCluster.HDFS_MINIDFS_BASEDIR, folder.resolve("cluster").toString());
@@ -44,6 +46,7 @@ final class DataNodes implements AutoCloseable {
         RedirectingVolumeChoosingPolicy.class,
         VolumeChoosingPolicy.class);
     conf.set(PluginSocket.DIRECTORY_KEY, sockets.toString());
+    settings.forEach(conf::set);
     Configuration[] own = new Configuration[count];
     for (int i = 0; i < count; i++) {
       own[i] = new Configuration(false);

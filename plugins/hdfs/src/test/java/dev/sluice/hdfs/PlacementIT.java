@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -31,10 +32,11 @@ class PlacementIT {
   private static final int PERIOD_MILLIS = 50;
 
   @TempDir private Path folder;
+  private final Map<String, String> settings = new HashMap<>();
   private DataNodes nodes;
 
   private void start(int count, StorageType... types) throws Exception {
-    nodes = new DataNodes(folder, count, types);
+    nodes = new DataNodes(folder, settings, count, types);
   }
 
   private void startTiered(int count) throws Exception {
@@ -130,6 +132,17 @@ class PlacementIT {
       output.write(1);
     }
     assertEquals(List.of(StorageType.DISK, StorageType.DISK), nodes.storageTypes(FILE));
+  }
+
+  @Test
+  void whatNoDiskTakesGoesWhereItWasAskedFor() throws Exception {
+    settings.put(RedirectingVolumeChoosingPolicy.CHOOSER_KEY, NoDisks.class.getName());
+    startTiered(1);
+    nodes.orderTier("slow", 60);
+    assertEquals(StorageType.SSD, nodes.placeOne(FILE));
+    Map<?, ?> figures = nodes.figures(0);
+    assertEquals(1.0, figures.get("redirect_asked_replicas_total"));
+    assertEquals(0.0, figures.get("redirect_redirected_replicas_total"));
   }
 
   @Test
