@@ -1,8 +1,10 @@
 package dev.sluice.hdfs;
 
 import dev.sluice.local.lease.LeaseStore;
+import dev.sluice.local.plugin.ConfiguredNumber;
 import dev.sluice.local.redirect.RedirectSettings;
 import java.util.Arrays;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
@@ -18,14 +20,23 @@ final class PlacementSettings {
   private final RedirectSettings redirects;
   private final Set<Long> blockSizes;
 
-  /** Reads them; raises IllegalArgumentException where a value is none. */
+  /** Reads them; raises IllegalArgumentException, with the key, where a value is none. */
   PlacementSettings(LeaseStore leases, Configuration conf) {
     // HBase gives its logs blocks of twice the size of others.
     redirects = new RedirectSettings(leases, conf::get, PREFIX, 2.0 * defaultBlockBytes(conf));
     blockSizes =
         Arrays.stream(conf.getTrimmedStrings(BLOCK_SIZES_KEY))
-            .map(Long::valueOf)
+            .map(PlacementSettings::blockSize)
             .collect(Collectors.toUnmodifiableSet());
+  }
+
+  private static long blockSize(String text) {
+    OptionalDouble bytes = ConfiguredNumber.parse(text, 1, Long.MAX_VALUE);
+    if (bytes.isEmpty() || bytes.getAsDouble() != Math.rint(bytes.getAsDouble())) {
+      throw new IllegalArgumentException(
+          BLOCK_SIZES_KEY + " has \"" + text + "\": give whole numbers of bytes from 1 on");
+    }
+    return (long) bytes.getAsDouble();
   }
 
   private static long defaultBlockBytes(Configuration conf) {

@@ -189,11 +189,24 @@ class LogPlacementTest {
 
   @Test
   void wrongSettingsAreNamed() {
-    for (String wrong : List.of("2", "-1", "NaN", "much")) {
+    for (String wrong : List.of("2", "-1", "NaN", "much", "1d", "0x1p-1")) {
       conf.set(PlacementSettings.PREFIX + "step.ratio", wrong);
       Exception e = assertThrows(IllegalArgumentException.class, this::placement);
       assertEquals(
           "sluice.redirect.step.ratio is \"" + wrong + "\": give a number from 0 to 1.0",
+          e.getMessage());
+    }
+  }
+
+  @Test
+  void wrongBlockSizesAreNamed() {
+    for (String wrong : List.of("256m", "0", "-1", "1.5", "1e30", "128d")) {
+      conf.set(PlacementSettings.BLOCK_SIZES_KEY, "300," + wrong);
+      Exception e = assertThrows(IllegalArgumentException.class, this::placement);
+      assertEquals(
+          "sluice.redirect.block.bytes has \""
+              + wrong
+              + "\": give whole numbers of bytes from 1 on",
           e.getMessage());
     }
   }

@@ -10,6 +10,7 @@ import dev.sluice.local.protocol.TaskKind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +26,6 @@ public final class PluginSocket implements AutoCloseable {
   private static final String NAME_FORM = "[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}";
   private static final String DEFAULT_DIRECTORY = "/run/sluice";
   private static final String DEFAULT_MAX_TIME_TO_LIVE_SECONDS = "600";
-  // Java would read 1d as one second.
-  private static final String NUMBER_FORM = "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?";
   private static final double LEAST_TIME_TO_LIVE_SECONDS = 0.001;
   private static final double MOST_TIME_TO_LIVE_SECONDS = 1e9;
 
@@ -71,8 +70,11 @@ public final class PluginSocket implements AutoCloseable {
       return;
     }
     String maxTimeToLive =
-        valueOf(configuration, MAX_TIME_TO_LIVE_KEY, DEFAULT_MAX_TIME_TO_LIVE_SECONDS).strip();
-    if (!isTimeToLive(maxTimeToLive)) {
+        valueOf(configuration, MAX_TIME_TO_LIVE_KEY, DEFAULT_MAX_TIME_TO_LIVE_SECONDS);
+    OptionalDouble seconds =
+        ConfiguredNumber.parse(
+            maxTimeToLive, LEAST_TIME_TO_LIVE_SECONDS, MOST_TIME_TO_LIVE_SECONDS);
+    if (seconds.isEmpty()) {
       LOG.error(
           "no orders are taken: {} is \"{}\": set it to a number of seconds from 0.001 to 1e9, such"
               + " as {}",
@@ -86,18 +88,10 @@ public final class PluginSocket implements AutoCloseable {
             .resolve(store.name())
             .resolve(instance + ".sock");
     try {
-      server = ProtocolServer.start(path, orders(instance, Double.parseDouble(maxTimeToLive)));
+      server = ProtocolServer.start(path, orders(instance, seconds.getAsDouble()));
     } catch (IOException | RuntimeException e) {
       LOG.error("no orders are taken: {} cannot be served; mend it and restart", path, e);
     }
-  }
-
-  private static boolean isTimeToLive(String value) {
-    if (!value.matches(NUMBER_FORM)) {
-      return false;
-    }
-    double seconds = Double.parseDouble(value);
-    return seconds >= LEAST_TIME_TO_LIVE_SECONDS && seconds <= MOST_TIME_TO_LIVE_SECONDS;
   }
 
   private Orders orders(String instance, double maxTimeToLiveSeconds) {

@@ -1,2 +1,2 @@
-/** What plug-ins of all servers have in common: their socket and their clock. */
+/** What plug-ins of all servers have in common: their socket, clock and numbers. */
 package dev.sluice.local.plugin;

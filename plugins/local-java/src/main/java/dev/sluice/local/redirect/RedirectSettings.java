@@ -5,9 +5,11 @@ import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.plugin.ConfiguredNumber;
 import dev.sluice.local.protocol.Refusal;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
 
 /** What the store's configuration says of redirects, and what orders say instead. */
@@ -56,16 +58,12 @@ public final class RedirectSettings {
     if (text == null) {
       return Optional.empty();
     }
-    try {
-      double number = Double.parseDouble(text.trim());
-      if (number >= 0 && number <= maximum) {
-        return Optional.of(number);
-      }
-    } catch (NumberFormatException e) {
-      // It is refused as one that is out of bounds is.
+    OptionalDouble number = ConfiguredNumber.parse(text, 0, maximum);
+    if (number.isEmpty()) {
+      throw new IllegalArgumentException(
+          key + " is \"" + text + "\": give a number from 0 to " + maximum);
     }
-    throw new IllegalArgumentException(
-        key + " is \"" + text + "\": give a number from 0 to " + maximum);
+    return Optional.of(number.getAsDouble());
   }
 
   /** The tier that an order names. */
