@@ -49,7 +49,10 @@ public final class DataNodePlugin implements ServicePlugin {
     }
   }
 
-  /** Called before the DataNode has volumes; what it raises is logged, and the DataNode goes on. */
+  /**
+   * The DataNode may have volumes by now, or may not. What this raises is logged, and the DataNode
+   * goes on.
+   */
   @Override
   public void start(Object service) {
     DataNode dataNode = (DataNode) service;

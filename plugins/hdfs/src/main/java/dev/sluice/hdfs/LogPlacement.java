@@ -33,7 +33,7 @@ final class LogPlacement implements TaskKind {
   private static final Logger LOG = LoggerFactory.getLogger(LogPlacement.class);
 
   // What volumes of a tier are declared as in the DataNode's configuration.
-  private static final StorageType FAST_TYPE = StorageType.SSD;
+  static final StorageType FAST_TYPE = StorageType.SSD;
   private static final StorageType SLOW_TYPE = StorageType.DISK;
 
   private final PlacementSettings settings;

@@ -3,6 +3,7 @@ package dev.sluice.hdfs;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.StorageType;
@@ -27,8 +28,11 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
 
   // The store asks for the type first, and then, in the same thread, for a volume of it.
   private final ThreadLocal<Redirect<V>> redirects = new ThreadLocal<>();
+  private final AtomicBoolean warned = new AtomicBoolean();
   private VolumeChoosingPolicy<V> chooser;
-  private Optional<LogPlacement> placement = Optional.empty();
+
+  // Null until the plug-in has started: the DataNode may take replicas before.
+  private volatile LogPlacement placement;
 
   @Override
   public void setConf(Configuration conf) {
@@ -37,11 +41,6 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
       return;
     }
     chooser = chooser(conf);
-    placement = DataNodePlugin.placement(conf);
-    if (placement.isEmpty()) {
-      LOG.warn(
-          "nothing is redirected: add {} to dfs.datanode.plugins", DataNodePlugin.class.getName());
-    }
   }
 
   @SuppressWarnings("unchecked")
@@ -57,7 +56,9 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
     redirects.remove();
     try {
       List<V> targets =
-          placement.map(p -> p.targets(allVolumes, requested, replicaSize)).orElse(List.of());
+          placement(requested)
+              .map(found -> found.targets(allVolumes, requested, replicaSize))
+              .orElse(List.of());
       if (targets.isEmpty()) {
         return requested;
       }
@@ -68,6 +69,19 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
       LOG.error("a replica was not redirected", e);
       return requested;
     }
+  }
+
+  private Optional<LogPlacement> placement(StorageType requested) {
+    if (placement == null) {
+      placement = DataNodePlugin.placement(getConf()).orElse(null);
+    }
+    boolean isMissed = placement == null && requested == LogPlacement.FAST_TYPE;
+    if (isMissed && !warned.getAndSet(true)) {
+      LOG.warn(
+          "nothing is redirected until {} has started: is it in dfs.datanode.plugins?",
+          DataNodePlugin.class.getName());
+    }
+    return Optional.ofNullable(placement);
   }
 
   private static <V extends FsVolumeSpi> List<V> ofType(List<V> volumes, StorageType type) {
@@ -83,7 +97,7 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
     }
     V volume = redirect.choose(chooser, volumes, replicaSize, storageId);
     if (redirect.isTarget(volume)) {
-      placement.ifPresent(p -> p.redirected(volume));
+      placement.redirected(volume);
     }
     return volume;
   }

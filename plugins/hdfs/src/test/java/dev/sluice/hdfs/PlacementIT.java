@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DFSTestUtil;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.VolumeChoosingPolicy;
 import org.apache.hadoop.test.GenericTestUtils;
@@ -143,6 +144,16 @@ class PlacementIT {
     Map<?, ?> figures = nodes.figures(0);
     assertEquals(1.0, figures.get("redirect_asked_replicas_total"));
     assertEquals(0.0, figures.get("redirect_redirected_replicas_total"));
+  }
+
+  @Test
+  void volumesThatAreThereBeforeThePlugInAreRedirectedToo() throws Exception {
+    settings.put(
+        DFSConfigKeys.DFS_DATANODE_PLUGINS_KEY,
+        WaitsForVolumes.class.getName() + "," + DataNodePlugin.class.getName());
+    startTiered(1);
+    nodes.orderTier("slow", 60);
+    assertEquals(StorageType.DISK, nodes.placeOne(FILE));
   }
 
   @Test
