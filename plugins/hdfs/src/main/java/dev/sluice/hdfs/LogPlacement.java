@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -76,8 +77,8 @@ final class LogPlacement implements TaskKind {
     if (limits.isEmpty() || !settings.mayRedirect(blockBytes)) {
       return List.of();
     }
-    observe(all, limits.get());
-    if (!threshold.redirects(blockBytes, limits.get())) {
+    boolean isKnown = observe(all, limits.get());
+    if (!isKnown || !threshold.redirects(blockBytes, limits.get())) {
       return List.of();
     }
     return withRoom(all, blockBytes).stream().filter(queues::isIdle).toList();
@@ -93,10 +94,12 @@ final class LogPlacement implements TaskKind {
     settings.redirects().limits().ifPresent(limits -> observe(volumes.get(), limits));
   }
 
-  private void observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
-    // A queue that is not known counts as none.
-    long queue = queues.shortest(now, FAST_TYPE).orElse(0);
-    threshold.observe(queue, limits);
+  /** Says whether the queue is known. */
+  private boolean observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
+    OptionalLong queue = queues.shortest(now, FAST_TYPE);
+    // One that is not known is none to the threshold, for when it is known again.
+    threshold.observe(queue.orElse(0), limits);
+    return queue.isPresent();
   }
 
   private static <V extends FsVolumeSpi> List<V> withRoom(List<V> all, long blockBytes) {

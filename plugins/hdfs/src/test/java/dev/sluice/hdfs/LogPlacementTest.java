@@ -122,6 +122,7 @@ class LogPlacementTest {
     LogPlacement placement = redirecting();
     volumes.setQueue(ssd, 5);
     assertEquals(List.of(), targets(placement, LARGE_BYTES));
+    assertEquals(List.of(), targets(placement, LARGE_BYTES + 1));
   }
 
   @Test
