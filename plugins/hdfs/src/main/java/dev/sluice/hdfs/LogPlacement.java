@@ -96,7 +96,13 @@ final class LogPlacement implements TaskKind {
 
   /** Says whether the queue is known. */
   private boolean observe(Collection<? extends FsVolumeSpi> now, RedirectLimits limits) {
-    OptionalLong queue = queues.shortest(now, FAST_TYPE);
+    // An SSD that is full has nothing to do, and takes nothing.
+    List<? extends FsVolumeSpi> open =
+        now.stream()
+            .filter(volume -> volume.getStorageType() == FAST_TYPE)
+            .filter(volume -> hasRoom(volume, settings.defaultBlockBytes()))
+            .toList();
+    OptionalLong queue = queues.shortest(open);
     // One that is not known is none to the threshold, for when it is known again.
     threshold.observe(queue.orElse(0), limits);
     return queue.isPresent();
@@ -114,7 +120,7 @@ final class LogPlacement implements TaskKind {
     try {
       return volume.getAvailable() > blockBytes;
     } catch (IOException e) {
-      LOG.debug("nothing is redirected to {}", volume, e);
+      LOG.debug("the room of {} is not known: it counts as none", volume, e);
       return false;
     }
   }

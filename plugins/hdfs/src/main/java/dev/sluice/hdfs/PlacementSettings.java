@@ -18,12 +18,15 @@ final class PlacementSettings {
   static final String BLOCK_SIZES_KEY = PREFIX + "block.bytes";
 
   private final RedirectSettings redirects;
+  private final long defaultBlockBytes;
   private final Set<Long> blockSizes;
 
   /** Reads them; raises IllegalArgumentException, with the key, where a value is none. */
   PlacementSettings(LeaseStore leases, Configuration conf) {
+    defaultBlockBytes =
+        conf.getLongBytes(DFSConfigKeys.DFS_BLOCK_SIZE_KEY, DFSConfigKeys.DFS_BLOCK_SIZE_DEFAULT);
     // HBase gives its logs blocks of twice the size of others.
-    redirects = new RedirectSettings(leases, conf::get, PREFIX, 2.0 * defaultBlockBytes(conf));
+    redirects = new RedirectSettings(leases, conf::get, PREFIX, 2.0 * defaultBlockBytes);
     blockSizes =
         Arrays.stream(conf.getTrimmedStrings(BLOCK_SIZES_KEY))
             .map(PlacementSettings::blockSize)
@@ -39,13 +42,13 @@ final class PlacementSettings {
     return (long) bytes.getAsDouble();
   }
 
-  private static long defaultBlockBytes(Configuration conf) {
-    return conf.getLongBytes(
-        DFSConfigKeys.DFS_BLOCK_SIZE_KEY, DFSConfigKeys.DFS_BLOCK_SIZE_DEFAULT);
-  }
-
   RedirectSettings redirects() {
     return redirects;
+  }
+
+  /** Size that blocks have unless their file says otherwise. */
+  long defaultBlockBytes() {
+    return defaultBlockBytes;
   }
 
   /** Whether files of a block size are of a stream that may be redirected. */

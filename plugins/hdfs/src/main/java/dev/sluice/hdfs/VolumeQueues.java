@@ -49,13 +49,10 @@ final class VolumeQueues {
     return read(volume).map(reading -> reading.queueRequests() == 0).orElse(false);
   }
 
-  /** The shortest queue of the volumes of a type; empty if one of them is not known. */
-  OptionalLong shortest(Collection<? extends FsVolumeSpi> volumes, StorageType type) {
+  /** The shortest queue of volumes; empty if there are none, or one of them is not known. */
+  OptionalLong shortest(Collection<? extends FsVolumeSpi> volumes) {
     long shortest = Long.MAX_VALUE;
     for (FsVolumeSpi volume : volumes) {
-      if (volume.getStorageType() != type) {
-        continue;
-      }
       Optional<BlockDevice.Reading> reading = read(volume);
       if (reading.isEmpty()) {
         return OptionalLong.empty();

@@ -103,6 +103,14 @@ class LogPlacementTest {
   }
 
   @Test
+  void oneThatIsFullIsNot() throws IOException {
+    volumes.setQueue(volumes.add(StorageType.SSD, BLOCK_BYTES), 0);
+    LogPlacement placement = redirecting();
+    volumes.setQueue(ssd, 5);
+    assertEquals(List.of(disk), targets(placement, LARGE_BYTES));
+  }
+
+  @Test
   void onlyIdleDisksWithRoomAreTargets() throws IOException {
     LogPlacement placement = redirecting();
     volumes.setQueue(ssd, 5);
