@@ -69,12 +69,15 @@ final class LogPlacement implements TaskKind {
       return List.of();
     }
     asked.increment();
+    if (!settings.mayRedirect(blockBytes)) {
+      return List.of();
+    }
     Optional<Tier> ordered = settings.redirects().ordered();
     if (ordered.isPresent()) {
       return ordered.get() == Tier.SLOW ? withRoom(all, blockBytes) : List.of();
     }
     Optional<RedirectLimits> limits = settings.redirects().limits();
-    if (limits.isEmpty() || !settings.mayRedirect(blockBytes)) {
+    if (limits.isEmpty()) {
       return List.of();
     }
     boolean isKnown = observe(all, limits.get());

@@ -170,10 +170,13 @@ class LogPlacementTest {
   }
 
   @Test
-  void onlyStreamsOfTheConfigurationAreRedirected() {
+  void onlyStreamsOfTheConfigurationAreRedirected() throws Exception {
     conf.set(PlacementSettings.BLOCK_SIZES_KEY, "257, 300");
     LogPlacement placement = redirecting();
     volumes.setQueue(ssd, 5);
+    assertEquals(List.of(), targets(placement, 256));
+    assertEquals(List.of(disk), targets(placement, 257));
+    orderTier("slow");
     assertEquals(List.of(), targets(placement, 256));
     assertEquals(List.of(disk), targets(placement, 257));
   }
