@@ -94,7 +94,13 @@ final class LogPlacement implements TaskKind {
 
   /** Looks at the queue of the fast tier. */
   void tick() {
-    settings.redirects().limits().ifPresent(limits -> observe(volumes.get(), limits));
+    Optional<RedirectLimits> limits = settings.redirects().limits();
+    if (limits.isEmpty()) {
+      // What it has lost is from a time that later limits have nothing to do with.
+      threshold.reset();
+      return;
+    }
+    observe(volumes.get(), limits.get());
   }
 
   /** Says whether the queue is known. */

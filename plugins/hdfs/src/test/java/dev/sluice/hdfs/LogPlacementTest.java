@@ -170,6 +170,21 @@ class LogPlacementTest {
   }
 
   @Test
+  void whatTheThresholdHasLostDoesNotOutliveItsLimits() throws Exception {
+    LogPlacement placement = placement();
+    volumes.setQueue(ssd, 5);
+    order(Setting.of(SettingName.REDIRECT_QUEUE_REQUESTS, 4));
+    for (int i = 0; i < 4; i++) {
+      placement.tick();
+    }
+    clock.advanceSeconds(10);
+    volumes.setQueue(ssd, 1);
+    placement.tick();
+    order(Setting.of(SettingName.REDIRECT_QUEUE_REQUESTS, 4));
+    assertEquals(List.of(), targets(placement, LARGE_BYTES));
+  }
+
+  @Test
   void onlyStreamsOfTheConfigurationAreRedirected() throws Exception {
     conf.set(PlacementSettings.BLOCK_SIZES_KEY, "257, 300");
     LogPlacement placement = redirecting();

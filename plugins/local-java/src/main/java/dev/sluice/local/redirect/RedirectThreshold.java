@@ -17,6 +17,11 @@ public final class RedirectThreshold {
     }
   }
 
+  /** Forgets what was lost, as when there are no limits any more. */
+  public synchronized void reset() {
+    lostRatio = 0;
+  }
+
   /** The threshold now, in bytes. */
   public synchronized double sizeBytes(RedirectLimits limits) {
     return limits.sizeBytes() * (1 - lostRatio);

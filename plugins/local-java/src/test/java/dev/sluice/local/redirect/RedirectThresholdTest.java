@@ -51,6 +51,13 @@ class RedirectThresholdTest {
   }
 
   @Example
+  void aResetBringsItBackToo() {
+    observe(5, 5);
+    threshold.reset();
+    assertEquals(1000, threshold.sizeBytes(LIMITS));
+  }
+
+  @Example
   void otherLimitsHoldAtOnce() {
     observe(5);
     assertEquals(75, threshold.sizeBytes(new RedirectLimits(4, 100, 0.5)));
