@@ -148,7 +148,14 @@ final class LogPlacement implements TaskKind {
   public void checkOrder(Scope scope, Setting setting) throws Refusal {
     RedirectSettings.check(setting);
     boolean isSlowTier = setting.aspect() == Aspect.TIER && Tier.parse(setting.text()) == Tier.SLOW;
-    if (isSlowTier && volumes.get().stream().noneMatch(LogPlacement::isSlow)) {
+    if (!isSlowTier) {
+      return;
+    }
+    Collection<? extends FsVolumeSpi> now = volumes.get();
+    if (now.isEmpty()) {
+      throw Refusal.unavailable("this DataNode has no volumes yet", "Try again once it serves.");
+    }
+    if (now.stream().noneMatch(LogPlacement::isSlow)) {
       throw Refusal.refused(
           "this DataNode has no volume of type " + SLOW_TYPE,
           "Add one as [DISK]FOLDER to dfs.datanode.data.dir.");

@@ -19,11 +19,16 @@ import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.mockito.Mockito;
 
 class LogPlacementTest {
   private static final long BLOCK_BYTES = 128;
   private static final long LARGE_BYTES = 256;
+
+  // As the protocol numbers them.
+  private static final int REFUSED = -32003;
+  private static final int UNAVAILABLE = -32005;
 
   private final FakeClock clock = new FakeClock();
   private final LeaseStore leases = new LeaseStore(clock);
@@ -211,7 +216,21 @@ class LogPlacementTest {
     Setting slow = new Setting(SettingName.TIER, null, "slow");
     assertDoesNotThrow(() -> placement.checkOrder(Scope.SERVER, slow));
     volumes.all().remove(disk);
-    assertThrows(Refusal.class, () -> placement.checkOrder(Scope.SERVER, slow));
+    assertEquals(REFUSED, refusal(placement, slow));
+  }
+
+  @Test
+  void aDataNodeThatStartsIsNotAskedForTheSlowTier() {
+    LogPlacement placement = placement();
+    volumes.all().clear();
+    assertEquals(UNAVAILABLE, refusal(placement, new Setting(SettingName.TIER, null, "slow")));
+    Setting fast = new Setting(SettingName.TIER, null, "fast");
+    assertDoesNotThrow(() -> placement.checkOrder(Scope.SERVER, fast));
+  }
+
+  private static int refusal(LogPlacement placement, Setting setting) {
+    Executable check = () -> placement.checkOrder(Scope.SERVER, setting);
+    return assertThrows(Refusal.class, check).number();
   }
 
   @Test
