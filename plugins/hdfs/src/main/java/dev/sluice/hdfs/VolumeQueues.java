@@ -3,10 +3,11 @@ package dev.sluice.hdfs;
 import dev.sluice.local.redirect.BlockDevice;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 import java.util.function.Function;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
@@ -22,13 +23,25 @@ final class VolumeQueues {
 
   /** Those of the devices that the kernel shows. */
   static VolumeQueues ofDevices() {
-    // By storage, which stays where it is while the DataNode runs.
-    Map<String, Optional<BlockDevice>> devices = new ConcurrentHashMap<>();
+    return ofDevices(VolumeQueues::device);
+  }
+
+  /** Those of the devices that a look finds; one is looked for again when it has no reading. */
+  static VolumeQueues ofDevices(Function<FsVolumeSpi, Optional<BlockDevice>> look) {
+    // A volume equals itself alone. One that is added again is another, with a device of its own.
+    Map<FsVolumeSpi, BlockDevice> devices = Collections.synchronizedMap(new WeakHashMap<>());
     return new VolumeQueues(
-        volume ->
-            devices
-                .computeIfAbsent(volume.getStorageID(), id -> device(volume))
-                .flatMap(BlockDevice::read));
+        volume -> {
+          Optional<BlockDevice> device =
+              Optional.ofNullable(devices.get(volume)).or(() -> look.apply(volume));
+          Optional<BlockDevice.Reading> reading = device.flatMap(BlockDevice::read);
+          if (reading.isPresent()) {
+            devices.put(volume, device.get());
+          } else {
+            devices.remove(volume);
+          }
+          return reading;
+        });
   }
 
   private static Optional<BlockDevice> device(FsVolumeSpi volume) {
