@@ -40,6 +40,8 @@ final class TierChooser {
   private Tier byThreshold(long sizeBytes) {
     Optional<RedirectLimits> now = limits.get();
     if (now.isEmpty()) {
+      // What it has lost is from a time that later limits have nothing to do with.
+      threshold.reset();
       return Tier.FAST;
     }
     int waitingForFast = waiting(Tier.FAST);

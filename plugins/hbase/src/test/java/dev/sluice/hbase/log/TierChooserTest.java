@@ -36,6 +36,19 @@ class TierChooserTest {
   }
 
   @Test
+  void whatTheThresholdHasLostDoesNotOutliveItsLimits() {
+    chooser.begun(Tier.FAST);
+    chooser.begun(Tier.FAST);
+    assertEquals(Tier.SLOW, chooser.choose(600));
+    chooser.ended(Tier.FAST);
+    Optional<RedirectLimits> former = limits;
+    limits = Optional.empty();
+    assertEquals(Tier.FAST, chooser.choose(600));
+    limits = former;
+    assertEquals(Tier.FAST, chooser.choose(600));
+  }
+
+  @Test
   void nothingIsRedirectedToALogThatMoreHandlersWaitFor() {
     chooser.begun(Tier.SLOW);
     assertEquals(Tier.FAST, chooser.choose(5000));
