@@ -40,7 +40,12 @@ std::optional<RedirectLimits> LogPlacement::Limits() const {
 
 bool LogPlacement::Sample() {
   const auto limits = Limits();
-  if (!limits) return false;
+  if (!limits) {
+    // What was lost is from a time that later limits have nothing to do with.
+    std::lock_guard<std::mutex> lock(mutex_);
+    threshold_ = RedirectThreshold();
+    return false;
+  }
   const auto fast = read_fast_();
   if (!fast) return true;
   std::lock_guard<std::mutex> lock(mutex_);

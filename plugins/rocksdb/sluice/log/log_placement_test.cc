@@ -115,6 +115,25 @@ TEST_F(LogPlacementTest, OrdersTakeThePlaceOfOptions) {
   EXPECT_EQ(placement.Look().threshold_bytes, 0);
 }
 
+TEST_F(LogPlacementTest, WhatTheThresholdHasLostDoesNotOutliveItsLimits) {
+  auto placement = Placement({});
+  const auto order = [this] {
+    Order(SettingName::kRedirectQueue, 1, "");
+    Order(SettingName::kRedirectSize, 100, "");
+    Order(SettingName::kRedirectStep, 1, "");
+  };
+  order();
+  fast_ = 2;
+  placement.Sample();
+  EXPECT_EQ(placement.Look().threshold_bytes, 0);
+  clock_.Move(11);
+  EXPECT_FALSE(placement.Sample());
+  order();
+  fast_ = 1;
+  placement.Sample();
+  EXPECT_EQ(placement.Look().threshold_bytes, 100);
+}
+
 TEST_F(LogPlacementTest, AnOrderForAnotherDatabaseIsNotForThisOne) {
   auto placement = Placement({});
   Order(SettingName::kTier, 0, "slow", "others");
