@@ -84,9 +84,12 @@ final class RegionMemory {
             HConstants.DEFAULT_HREGION_MEMSTORE_BLOCK_MULTIPLIER);
   }
 
+  /** Of all regions, system tables with them: their flushes wait for the same threads. */
   Map<Object, MemoryLimits> limits() {
     Map<Object, MemoryLimits> limits = new LinkedHashMap<>();
-    regions(Scope.SERVER).forEach(region -> limits.put(region, limits(region)));
+    for (Region region : services.getRegions()) {
+      limits.put(region, limits((HRegion) region));
+    }
     return limits;
   }
 
