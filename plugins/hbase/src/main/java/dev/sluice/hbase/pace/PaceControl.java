@@ -47,7 +47,12 @@ final class PaceControl {
     } else {
       StockPace.reset(operation, nowNanos);
     }
-    forgetUnusedBuckets(operation);
+  }
+
+  /** Charges it to no rate: others would have to make up for what goes on at full speed. */
+  void pass(Operation operation, long nowNanos) {
+    operation.charge(nowNanos);
+    StockPace.reset(operation, nowNanos);
   }
 
   /** How long it has to wait now. It is to ask again after that time, and after every change. */
@@ -85,19 +90,15 @@ final class PaceControl {
     return bucket;
   }
 
-  private void forgetUnusedBuckets(Operation operation) {
-    if (buckets.isEmpty()) {
-      return;
-    }
-    for (Scope scope : operation.scope().widening()) {
-      boolean used =
-          leases
-              .find(kind, Aspect.PACE, scope)
-              .filter(order -> order.setting().name() == SettingName.RATE_BYTES_PER_SECOND)
-              .isPresent();
-      if (!used) {
-        buckets.remove(scope);
-      }
-    }
+  /** To be called when leases have changed: a later one on a scope has nothing to make up for. */
+  void forgetUnusedBuckets() {
+    buckets.keySet().removeIf(scope -> !hasRate(scope));
+  }
+
+  private boolean hasRate(Scope scope) {
+    return leases
+        .find(kind, Aspect.PACE, scope)
+        .filter(order -> order.setting().name() == SettingName.RATE_BYTES_PER_SECOND)
+        .isPresent();
   }
 }

@@ -51,6 +51,7 @@ public final class Throttle {
   public void wake() {
     lock.lock();
     try {
+      pace.forgetUnusedBuckets();
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -70,6 +71,10 @@ public final class Throttle {
       return 0;
     }
     long start = nanoTime.getAsLong();
+    if (safety.letsGo(operation)) {
+      pass(operation, start);
+      return 0;
+    }
     charge(operation, start);
     try {
       while (!safety.letsGo(operation) && awaitOnce(operation)) {
@@ -85,6 +90,15 @@ public final class Throttle {
   /** Charges what is left at the end of an operation, and never has it wait. */
   public void finish(Operation operation) {
     charge(operation, nanoTime.getAsLong());
+  }
+
+  private void pass(Operation operation, long now) {
+    lock.lock();
+    try {
+      pace.pass(operation, now);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void charge(Operation operation, long now) {

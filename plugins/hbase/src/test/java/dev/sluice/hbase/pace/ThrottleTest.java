@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -138,6 +139,50 @@ class ThrottleTest {
     awaitHeld();
     letsGo.set(true);
     waiting.get(30, TimeUnit.SECONDS);
+  }
+
+  private void rate(double bytesPerSecond) throws Exception {
+    Setting setting = Setting.of(SettingName.RATE_BYTES_PER_SECOND, bytesPerSecond);
+    leases.set(KIND, Scope.SERVER, setting, "test", 600, false);
+  }
+
+  /** Its time passes by being looked at. */
+  private Throttle throttleWithOwnTime(Throttle.Safety safety) {
+    AtomicLong nanos = new AtomicLong();
+    return new Throttle(
+        KIND,
+        leases,
+        () -> nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(10)),
+        () -> StockPace.UNLIMITED,
+        () -> 1,
+        safety);
+  }
+
+  private void checkThatAStepTakesNoSecond(Throttle of) throws InterruptedException {
+    Operation other = new Operation("b", new Scope("t", "g"), 0);
+    other.written(Throttle.CHECK_BYTES);
+    assertTrue(of.pause(other) < TimeUnit.SECONDS.toNanos(1));
+  }
+
+  @Test
+  void whatSafetyLetsGoIsChargedToNoRate() throws Exception {
+    rate(1e6);
+    Throttle own = throttleWithOwnTime(asked -> asked == operation);
+    operation.written(100_000_000);
+    own.pause(operation);
+    assertEquals(0, operation.unchargedBytes());
+    checkThatAStepTakesNoSecond(own);
+  }
+
+  @Test
+  void whatARateStillHasToMakeUpForEndsWithItsLease() throws Exception {
+    rate(1e6);
+    Throttle own = throttleWithOwnTime(asked -> false);
+    operation.written(100_000_000);
+    own.finish(operation);
+    leases.clear("test");
+    rate(1e6);
+    checkThatAStepTakesNoSecond(own);
   }
 
   @Test
