@@ -14,7 +14,7 @@ final class TokenBucket {
   /**
    * How much more of it is made up for little by little. On a busy machine a thread may not run for
    * a tenth of a second. Both together are three per cent of five seconds: no more is ever done in
-   * five seconds than the rate and that.
+   * five seconds than the rate, that, and the step of each operation after which it waits.
    */
   static final double LATER_SECONDS = 0.1;
 
