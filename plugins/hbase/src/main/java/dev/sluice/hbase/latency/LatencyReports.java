@@ -62,8 +62,15 @@ public final class LatencyReports implements PluginPart, SnapshotReporter {
 
   @Override
   public void report(Snapshot.Builder snapshot) {
+    report(latencies.intervals(), snapshot);
+  }
+
+  void report(List<LatencyInterval> intervals, Snapshot.Builder snapshot) {
+    if (intervals.isEmpty()) {
+      // The first may end before the totals below are read.
+      return;
+    }
     long now = latencies.now();
-    List<LatencyInterval> intervals = latencies.intervals();
     for (LatencyInterval interval : intervals) {
       double ageSeconds = Math.max(0, now - interval.endNanos()) / NANOS_PER_SECOND;
       interval

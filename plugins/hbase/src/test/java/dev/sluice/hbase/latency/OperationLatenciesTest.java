@@ -136,6 +136,18 @@ class OperationLatenciesTest {
   }
 
   @Test
+  void aSnapshotBeforeTheFirstIntervalHasNothing() {
+    LatencyReports reports = new LatencyReports();
+    reports.attach(latencies, new Configuration(false));
+    // It ends between the looks at the intervals and at the totals.
+    List<LatencyInterval> before = latencies.intervals();
+    answer(Operation.GET, 500);
+    latencies.endInterval();
+    SnapshotMembers members = SnapshotMembers.of(snapshot -> reports.report(before, snapshot));
+    assertTrue(members.figures().isEmpty() && members.latencies().isEmpty());
+  }
+
+  @Test
   void anIntervalThatCannotBeIsReplacedByTheDefault() {
     LatencyReports reports = new LatencyReports();
     Configuration conf = new Configuration(false);
