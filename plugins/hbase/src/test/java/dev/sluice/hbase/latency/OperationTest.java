@@ -89,6 +89,19 @@ class OperationTest {
   }
 
   @Test
+  void laterCallsOfAScanCountWhateverItsTable() {
+    ScanRequest first =
+        ScanRequest.newBuilder()
+            .setRegion(region("hbase:meta"))
+            .setScan(Scan.getDefaultInstance())
+            .build();
+    assertEquals(Optional.empty(), Operation.of(first));
+    // It names the scanner alone.
+    ScanRequest next = ScanRequest.newBuilder().setScannerId(7).setNumberOfRows(10).build();
+    assertEquals(Optional.of(Operation.SCAN_NEXT), Operation.of(next));
+  }
+
+  @Test
   void aBatchWithOneWriteIsAWrite() {
     assertEquals(Optional.of(Operation.BATCH_READ), Operation.of(batch(get(), get())));
     assertEquals(Optional.of(Operation.BATCH_WRITE), Operation.of(batch(get(), put())));
