@@ -307,12 +307,14 @@ final class CacheParts {
     }
     for (Reservation each : reservations.values()) {
       if (grantedBytes(each) > each.part.getMaxSize() || !each.isFilled) {
-        mover.grow(each.part, grantedBytes(each));
+        mover.fill(each.part, grantedBytes(each));
         each.isFilled = true;
       }
     }
-    long granted = reservations.values().stream().mapToLong(this::grantedBytes).sum();
-    shared.setMaxSize(totalBytes - granted);
+    // What parts get beyond their blocks is the shared part's first.
+    shared.setMaxSize(
+        totalBytes - reservations.values().stream().mapToLong(this::grantedBytes).sum());
+    reservations.values().forEach(each -> each.part.setMaxSize(grantedBytes(each)));
   }
 
   /** Less than asked for where the store has made its cache smaller since. */

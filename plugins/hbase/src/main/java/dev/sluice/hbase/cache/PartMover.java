@@ -44,16 +44,34 @@ final class PartMover {
     for (LruCachedBlock block : blocks) {
       CachePart destination = destination(block, part);
       if (destination == shared) {
-        shared.setMaxSize(shared.getMaxSize() + bytesThatAccept(block));
+        shared.setMaxSize(shared.getMaxSize() + bytesThatAccept(block.heapSize()));
       }
       move(block, part, destination);
     }
   }
 
-  /** Makes a part larger, and fills it with what its families used last. */
-  void grow(CachePart part, long bytes) {
-    part.setMaxSize(bytes);
-    long room = acceptableBytes(part, bytes) - part.getCurrentSize();
+  /**
+   * Moves into a part what its families used last, as much as fits when it is as large as this. The
+   * part grows with what enters it: otherwise new blocks could fill what the shared part still has.
+   */
+  void fill(CachePart part, long bytes) {
+    List<LruCachedBlock> taken =
+        usedLast(part, acceptableBytes(part, bytes) - part.getCurrentSize());
+    long partBytes = part.getMaxSize();
+    long sharedBytes = shared.getMaxSize();
+    long movedBytes = 0;
+    for (LruCachedBlock block : taken) {
+      movedBytes += block.heapSize();
+      long given = Math.min(bytes - partBytes, bytesThatAccept(movedBytes));
+      part.setMaxSize(partBytes + given);
+      move(block, shared, part);
+      shared.setMaxSize(sharedBytes - given);
+    }
+  }
+
+  /** What a part would get from the shared one, in the order of its use. */
+  private List<LruCachedBlock> usedLast(CachePart part, long roomBytes) {
+    long room = roomBytes;
     List<LruCachedBlock> oldestFirst = LruBlocks.oldestFirst(shared);
     List<LruCachedBlock> taken = new ArrayList<>();
     for (int i = oldestFirst.size() - 1; i >= 0; i--) {
@@ -68,10 +86,7 @@ final class PartMover {
       taken.add(block);
     }
     Collections.reverse(taken);
-    for (LruCachedBlock block : taken) {
-      move(block, shared, part);
-      shared.setMaxSize(shared.getMaxSize() - block.heapSize());
-    }
+    return taken;
   }
 
   /**
@@ -81,8 +96,8 @@ final class PartMover {
     return (long) (acceptableShare(part) * bytes);
   }
 
-  private long bytesThatAccept(LruCachedBlock block) {
-    return 1 + (long) (block.heapSize() / acceptableShare(shared));
+  private long bytesThatAccept(long heapBytes) {
+    return 1 + (long) (heapBytes / acceptableShare(shared));
   }
 
   private static double acceptableShare(CachePart part) {

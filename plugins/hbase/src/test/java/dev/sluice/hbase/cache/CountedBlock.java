@@ -11,10 +11,17 @@ import org.apache.hadoop.hbase.io.hfile.CacheableDeserializer;
  */
 final class CountedBlock implements Cacheable {
   private final int bytes;
+  private final Runnable onRetain;
   private final AtomicInteger references = new AtomicInteger(1);
 
   CountedBlock(int bytes) {
+    this(bytes, () -> {});
+  }
+
+  /** One that tells when it is read, cached or moved. */
+  CountedBlock(int bytes, Runnable onRetain) {
     this.bytes = bytes;
+    this.onRetain = onRetain;
   }
 
   @Override
@@ -44,6 +51,7 @@ final class CountedBlock implements Cacheable {
 
   @Override
   public Cacheable retain() {
+    onRetain.run();
     if (references.getAndIncrement() <= 0) {
       throw new IllegalStateException("retained after its last release");
     }

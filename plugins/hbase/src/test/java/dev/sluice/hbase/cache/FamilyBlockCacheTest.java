@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.apache.hadoop.hbase.io.hfile.Cacheable;
@@ -110,6 +111,27 @@ class FamilyBlockCacheTest {
     scanCold();
     assertEquals(WORKING_SET_BLOCKS, cachedOfWorkingSet());
     assertTrue(Caches.report(cache, Caches.COLD).evictions() > 0);
+  }
+
+  @Test
+  void whileBlocksMoveIntoAPartAllTogetherAreNoLargerThanTheCache() throws ReservationRefused {
+    AtomicLong largest = new AtomicLong();
+    for (int block = 0; block < WORKING_SET_BLOCKS; block++) {
+      Runnable note = () -> largest.accumulateAndGet(sumOfParts(), Math::max);
+      Caches.view(cache, Caches.HOT)
+          .cacheBlock(Caches.key(Caches.HOT, block), new CountedBlock(Caches.BLOCK_BYTES, note));
+    }
+    cache.reserve(Caches.HOT, 2 * Caches.MIB);
+    largest.set(0);
+    cache.reserve(Caches.HOT, 12 * Caches.MIB);
+    assertTrue(largest.get() > 0, "nothing has moved");
+    // A block, and what the cache needs to know of it.
+    assertTrue(largest.get() <= Caches.TOTAL_BYTES + 2 * Caches.BLOCK_BYTES, largest::toString);
+    assertEquals(Caches.TOTAL_BYTES, sumOfParts());
+  }
+
+  private long sumOfParts() {
+    return Caches.partSizes(cache).stream().mapToLong(Long::longValue).sum();
   }
 
   @Test
