@@ -64,6 +64,7 @@ class CacheOrdersIT {
     refused(-32003, "", "reserved_bytes=2097152");
     refused(-32003, SCOPE, "reserved_bytes=1e15");
     refused(-32003, SCOPE, "reserved_bytes=1000");
+    refused(-32003, SCOPE, "reserved_bytes=0.5");
     refused(-32004, "nosuchtable", "reserved_bytes=2097152");
     refused(-32001, SCOPE, "hold");
   }

@@ -1,5 +1,6 @@
 package dev.sluice.hbase.cache;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -165,7 +166,7 @@ final class CacheParts {
     }
   }
 
-  synchronized void check(CacheScope scope, long bytes) throws ReservationRefused {
+  synchronized void check(CacheScope scope, double bytes) throws ReservationRefused {
     if (bytes == 0) {
       return;
     }
@@ -176,7 +177,7 @@ final class CacheParts {
     }
     if (bytes < MINIMUM_BYTES) {
       throw new ReservationRefused(
-          "a reservation of " + bytes + " bytes is less than " + MINIMUM_BYTES,
+          "a reservation of " + text(bytes) + " bytes is less than " + MINIMUM_BYTES,
           "Reserve at least " + MINIMUM_BYTES + " bytes, or 0 for none.");
     }
     // Who asks for no more than it has may go on where the store has made its cache smaller.
@@ -187,7 +188,7 @@ final class CacheParts {
     long bound = boundBytes();
     if (bytes > bound - others) {
       throw new ReservationRefused(
-          bytes
+          text(bytes)
               + " bytes for "
               + scope
               + " and "
@@ -204,6 +205,10 @@ final class CacheParts {
               + RESERVED_SHARE_KEY
               + ".");
     }
+  }
+
+  private static String text(double bytes) {
+    return BigDecimal.valueOf(bytes).stripTrailingZeros().toPlainString();
   }
 
   long boundBytes() {

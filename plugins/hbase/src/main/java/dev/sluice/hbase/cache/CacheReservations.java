@@ -70,7 +70,7 @@ public final class CacheReservations implements PluginPart, TaskKind {
           "Name a table, or TABLE/FAMILY.");
     }
     try {
-      cache.checkReservation(cacheScope(scope), bytes(setting));
+      cache.checkReservation(cacheScope(scope), setting.number().doubleValue());
     } catch (ReservationRefused refused) {
       throw Refusal.refused(refused.getMessage(), refused.hint());
     }

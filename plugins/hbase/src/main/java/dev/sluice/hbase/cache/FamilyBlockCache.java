@@ -60,7 +60,7 @@ public final class FamilyBlockCache implements FirstLevelBlockCache {
   }
 
   /** Whether {@link #reserve} would be accepted now. */
-  public void checkReservation(CacheScope scope, long bytes) throws ReservationRefused {
+  public void checkReservation(CacheScope scope, double bytes) throws ReservationRefused {
     parts.check(scope, bytes);
   }
 

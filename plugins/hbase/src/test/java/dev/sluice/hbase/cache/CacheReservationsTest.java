@@ -131,6 +131,13 @@ class CacheReservationsTest {
   }
 
   @Test
+  void halfAByteIsLessThanTheLeast() {
+    Setting half = Setting.of(SettingName.RESERVED_BYTES, 0.5);
+    Refusal refusal = assertThrows(Refusal.class, () -> reservations.checkOrder(HOT, half));
+    assertTrue(refusal.getMessage().startsWith("a reservation of 0.5 bytes"), refusal.getMessage());
+  }
+
+  @Test
   void leasesOfOtherKindsAreNoReservations() throws Exception {
     leases.set(
         "compaction",
