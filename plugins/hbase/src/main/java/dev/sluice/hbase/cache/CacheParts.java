@@ -3,6 +3,7 @@ package dev.sluice.hbase.cache;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The shared part and one for each reservation; their sizes add up to the whole cache. Changes of
- * reservations exclude each other; lookups wait for nothing.
+ * reservations exclude each other for as long as their blocks move; nothing else waits for that.
  */
 final class CacheParts {
   private static final Logger LOG = LoggerFactory.getLogger(CacheParts.class);
@@ -32,6 +33,8 @@ final class CacheParts {
   private final Collection<FamilyView> families;
   private final double reservedShare;
   private final CachePart shared;
+  // Held while blocks move; the monitor of this, which guards what is kept for whom, for moments.
+  private final Object changes = new Object();
   private final Map<CacheScope, Reservation> reservations = new LinkedHashMap<>();
   // Insertions and evictions hold it shared, the move of a block and of a family exclusively.
   private final ReentrantReadWriteLock placing = new ReentrantReadWriteLock();
@@ -166,7 +169,13 @@ final class CacheParts {
     }
   }
 
-  synchronized void check(CacheScope scope, double bytes) throws ReservationRefused {
+  /**
+   * Refuses what the bounds do not allow.
+   *
+   * @param reserved what is asked for each scope already
+   */
+  void check(CacheScope scope, double bytes, Map<CacheScope, Long> reserved)
+      throws ReservationRefused {
     if (bytes == 0) {
       return;
     }
@@ -180,11 +189,17 @@ final class CacheParts {
           "a reservation of " + text(bytes) + " bytes is less than " + MINIMUM_BYTES,
           "Reserve at least " + MINIMUM_BYTES + " bytes, or 0 for none.");
     }
+    Map<CacheScope, Long> others = new HashMap<>(reserved);
+    Long own = others.remove(scope);
     // Who asks for no more than it has may go on where the store has made its cache smaller.
-    if (bytes <= askedBytes(scope)) {
-      return;
+    if (own == null || bytes > own) {
+      checkBeside(others.values(), scope, bytes);
     }
-    long others = reservedBytes() - askedBytes(scope);
+  }
+
+  private void checkBeside(Collection<Long> reserved, CacheScope scope, double bytes)
+      throws ReservationRefused {
+    long others = reserved.stream().mapToLong(Long::longValue).sum();
     long bound = boundBytes();
     if (bytes > bound - others) {
       throw new ReservationRefused(
@@ -219,28 +234,33 @@ final class CacheParts {
     return reservations.values().stream().mapToLong(each -> each.askedBytes).sum();
   }
 
-  private long askedBytes(CacheScope scope) {
-    Reservation known = reservations.get(scope);
-    return known == null ? 0 : known.askedBytes;
+  private synchronized Map<CacheScope, Long> asked() {
+    Map<CacheScope, Long> asked = new LinkedHashMap<>();
+    reservations.forEach((scope, each) -> asked.put(scope, each.askedBytes));
+    return asked;
   }
 
-  synchronized void reserve(CacheScope scope, long bytes) throws ReservationRefused {
-    check(scope, bytes);
-    if (bytes == 0) {
-      release(scope);
-      return;
+  void reserve(CacheScope scope, long bytes) throws ReservationRefused {
+    synchronized (changes) {
+      Map<CacheScope, Long> asked = asked();
+      check(scope, bytes, asked);
+      if (bytes == 0) {
+        release(scope);
+      } else if (!Long.valueOf(bytes).equals(asked.get(scope))) {
+        keep(scope, bytes);
+        settle();
+      }
     }
+  }
+
+  private synchronized void keep(CacheScope scope, long bytes) {
     Reservation known = reservations.get(scope);
-    if (known != null && known.askedBytes == bytes) {
-      return;
-    }
     if (known != null) {
       known.askedBytes = bytes;
-    } else {
-      reservations.put(scope, new Reservation(newPart(), bytes));
-      placeFamilies(null);
+      return;
     }
-    settle();
+    reservations.put(scope, new Reservation(newPart(), bytes));
+    placeFamilies(null);
   }
 
   /** It takes blocks only once it has a size. */
@@ -253,22 +273,31 @@ final class CacheParts {
     return part;
   }
 
-  synchronized void release(CacheScope scope) {
-    Reservation ended = reservations.remove(scope);
-    if (ended == null) {
-      return;
+  void release(CacheScope scope) {
+    synchronized (changes) {
+      Reservation ended = drop(scope);
+      if (ended == null) {
+        return;
+      }
+      mover().empty(ended.part);
+      placeFamilies(null);
+      all = all.stream().filter(part -> part != ended.part).toList();
+      ended.part.shutdown();
+      stats.end(ended.part);
+      settle();
     }
-    placeFamilies(ended.part);
-    mover().empty(ended.part);
-    placeFamilies(null);
-    all = all.stream().filter(part -> part != ended.part).toList();
-    ended.part.shutdown();
-    stats.end(ended.part);
-    settle();
+  }
+
+  private synchronized Reservation drop(CacheScope scope) {
+    Reservation ended = reservations.remove(scope);
+    if (ended != null) {
+      placeFamilies(ended.part);
+    }
+    return ended;
   }
 
   /** Where new blocks of each family go from now on; in the part that ends they are still found. */
-  private void placeFamilies(CachePart ending) {
+  private synchronized void placeFamilies(CachePart ending) {
     placing.writeLock().lock();
     try {
       for (FamilyView family : families) {
@@ -297,9 +326,11 @@ final class CacheParts {
     return places.toArray(CachePart[]::new);
   }
 
-  synchronized void setTotalBytes(long bytes) {
-    totalBytes = bytes;
-    settle();
+  void setTotalBytes(long bytes) {
+    synchronized (changes) {
+      totalBytes = bytes;
+      settle();
+    }
   }
 
   /** Gives every part the size that it should have: what shrinks makes room for what grows. */

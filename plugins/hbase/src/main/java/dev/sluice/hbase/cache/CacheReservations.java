@@ -15,12 +15,22 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the reservations of the block cache as the leases of kind "cache" say. */
+/**
+ * Keeps the reservations of the block cache as the leases of kind "cache" say, on a thread of its
+ * own: to move blocks takes long where there are many, and what tells of leases must not wait.
+ */
 public final class CacheReservations implements PluginPart, TaskKind {
   static final String KIND = "cache";
   // So that the figures of all families fit into a snapshot, which has at most 1000.
@@ -28,8 +38,26 @@ public final class CacheReservations implements PluginPart, TaskKind {
 
   private static final Logger LOG = LoggerFactory.getLogger(CacheReservations.class);
 
+  private final ExecutorService thread = newThread();
   private FamilyBlockCache cache;
   private LeaseStore leases;
+  private BooleanSupplier isStopping;
+
+  /** At most one change waits in it, which follows all the orders before its turn. */
+  static ExecutorService newThread() {
+    return new ThreadPoolExecutor(
+        1,
+        1,
+        0,
+        TimeUnit.SECONDS,
+        new ArrayBlockingQueue<>(1),
+        work -> {
+          Thread made = new Thread(work, "sluice-cache");
+          made.setDaemon(true);
+          return made;
+        },
+        new ThreadPoolExecutor.DiscardPolicy());
+  }
 
   /** Offers nothing where the region server has another block cache. */
   @Override
@@ -42,14 +70,21 @@ public final class CacheReservations implements PluginPart, TaskKind {
           FamilyBlockCache.class.getName());
       return;
     }
-    attach(families, plugin.leases());
+    attach(families, plugin.leases(), thread, plugin::isStopping);
     plugin.register(this);
   }
 
-  void attach(FamilyBlockCache families, LeaseStore from) {
+  void attach(
+      FamilyBlockCache families, LeaseStore from, Executor mover, BooleanSupplier stopping) {
     cache = families;
     leases = from;
-    leases.addListener(this::apply);
+    isStopping = stopping;
+    leases.addListener(() -> mover.execute(this::apply));
+  }
+
+  @Override
+  public void detach() {
+    thread.shutdown();
   }
 
   @Override
@@ -70,7 +105,7 @@ public final class CacheReservations implements PluginPart, TaskKind {
           "Name a table, or TABLE/FAMILY.");
     }
     try {
-      cache.checkReservation(cacheScope(scope), setting.number().doubleValue());
+      cache.checkReservation(cacheScope(scope), setting.number().doubleValue(), ordered());
     } catch (ReservationRefused refused) {
       throw Refusal.refused(refused.getMessage(), refused.hint());
     }
@@ -84,8 +119,29 @@ public final class CacheReservations implements PluginPart, TaskKind {
     return setting.number().longValue();
   }
 
+  /** What is to be reserved when all blocks have moved. */
+  private Map<CacheScope, Long> ordered() {
+    return leases.all(KIND).stream()
+        .filter(lease -> bytes(lease.setting()) > 0)
+        .collect(
+            Collectors.toMap(
+                lease -> cacheScope(lease.scope()), lease -> bytes(lease.setting()), Math::max));
+  }
+
+  private void apply() {
+    // The cache goes with its server: its blocks need not move any more.
+    if (isStopping.getAsBoolean()) {
+      return;
+    }
+    try {
+      followLeases();
+    } catch (RuntimeException e) {
+      LOG.error("reservations of the block cache are not as ordered", e);
+    }
+  }
+
   /** Ends the reservations whose leases have ended, then follows the others, smaller ones first. */
-  private synchronized void apply() {
+  private void followLeases() {
     Map<CacheScope, Lease> wanted = new HashMap<>();
     leases.all(KIND).forEach(lease -> wanted.put(cacheScope(lease.scope()), lease));
     Map<CacheScope, Long> kept = cache.reservations();
@@ -101,7 +157,7 @@ public final class CacheReservations implements PluginPart, TaskKind {
     }
   }
 
-  /** False if the lease had to be ended; everything has been applied anew then. */
+  /** False if the lease had to be ended; all that is left is followed anew then. */
   private boolean follow(CacheScope scope, Lease lease) {
     try {
       cache.reserve(scope, bytes(lease.setting()));

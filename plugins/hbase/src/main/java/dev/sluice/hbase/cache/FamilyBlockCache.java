@@ -59,9 +59,14 @@ public final class FamilyBlockCache implements FirstLevelBlockCache {
     parts.reserve(scope, bytes);
   }
 
-  /** Whether {@link #reserve} would be accepted now. */
-  public void checkReservation(CacheScope scope, double bytes) throws ReservationRefused {
-    parts.check(scope, bytes);
+  /**
+   * Whether {@link #reserve} would be accepted now.
+   *
+   * @param reserved what is asked for each scope already, which may not be reserved yet
+   */
+  public void checkReservation(CacheScope scope, double bytes, Map<CacheScope, Long> reserved)
+      throws ReservationRefused {
+    parts.check(scope, bytes, reserved);
   }
 
   /** Gives the memory back to the shared part, with the blocks that are in it. */

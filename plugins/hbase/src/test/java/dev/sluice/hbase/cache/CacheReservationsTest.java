@@ -13,10 +13,17 @@ import dev.sluice.local.lease.SettingName;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.SnapshotMembers;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class CacheReservationsTest {
   private static final Scope HOT = new Scope("orders", "hot");
   private static final Scope COLD = new Scope("orders", "cold");
@@ -26,10 +33,11 @@ class CacheReservationsTest {
   private final LeaseStore leases = new LeaseStore(clock);
   private final FamilyBlockCache cache = Caches.cache();
   private final CacheReservations reservations = new CacheReservations();
+  private final AtomicBoolean isStopping = new AtomicBoolean();
 
   @BeforeEach
   void attach() {
-    reservations.attach(cache, leases);
+    reservations.attach(cache, leases, Runnable::run, isStopping::get);
   }
 
   @AfterEach
@@ -130,11 +138,89 @@ class CacheReservationsTest {
     assertEquals(1, cache.reservations().size());
   }
 
+  /** Orders that are taken, and whose blocks have not begun to move. */
+  private CacheReservations waiting(LeaseStore orders) {
+    CacheReservations made = new CacheReservations();
+    made.attach(cache, orders, work -> {}, isStopping::get);
+    return made;
+  }
+
+  @Test
+  void anOrderIsCheckedAgainstThoseWhoseBlocksHaveNotMovedYet() throws Exception {
+    LeaseStore orders = new LeaseStore(clock);
+    CacheReservations made = waiting(orders);
+    orders.set("cache", HOT, mib(20), "policy/test", TIME_TO_LIVE_SECONDS, false);
+    assertThrows(Refusal.class, () -> made.checkOrder(COLD, mib(10)));
+    orders.set("cache", HOT, mib(5), "policy/test", TIME_TO_LIVE_SECONDS, false);
+    made.checkOrder(COLD, mib(10));
+  }
+
   @Test
   void halfAByteIsLessThanTheLeast() {
     Setting half = Setting.of(SettingName.RESERVED_BYTES, 0.5);
     Refusal refusal = assertThrows(Refusal.class, () -> reservations.checkOrder(HOT, half));
     assertTrue(refusal.getMessage().startsWith("a reservation of 0.5 bytes"), refusal.getMessage());
+  }
+
+  @Test
+  void neitherLeasesNorFamiliesWaitForBlocksThatMove() throws Exception {
+    LeaseStore orders = new LeaseStore(clock);
+    ExecutorService mover = CacheReservations.newThread();
+    new CacheReservations().attach(cache, orders, mover, isStopping::get);
+    AtomicBoolean isSlow = new AtomicBoolean();
+    CountDownLatch begins = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    try {
+      orders.set("cache", HOT, mib(8), "policy/test", TIME_TO_LIVE_SECONDS, false);
+      awaitReservations(1);
+      Runnable wait = () -> awaitIf(isSlow.get(), begins, goesOn);
+      Caches.view(cache, Caches.HOT)
+          .cacheBlock(Caches.key(Caches.HOT, 0), new CountedBlock(Caches.BLOCK_BYTES, wait));
+      isSlow.set(true);
+      clock.advanceSeconds(TIME_TO_LIVE_SECONDS);
+      inTime(orders::sweep);
+      assertTrue(begins.await(30, TimeUnit.SECONDS));
+      inTime(() -> Caches.view(cache, Caches.COLD));
+      inTime(() -> assertTrue(cache.reservations().isEmpty()));
+      assertEquals(2, cache.parts().size());
+    } finally {
+      goesOn.countDown();
+      mover.shutdown();
+    }
+    assertTrue(mover.awaitTermination(30, TimeUnit.SECONDS));
+    assertEquals(1, cache.parts().size());
+    assertEquals(1, Caches.report(cache, Caches.HOT).blocks());
+  }
+
+  private static void awaitIf(boolean isSlow, CountDownLatch begins, CountDownLatch goesOn) {
+    if (!isSlow) {
+      return;
+    }
+    begins.countDown();
+    try {
+      goesOn.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void awaitReservations(int count) {
+    while (cache.reservations().size() != count) {
+      assertTrue(!Thread.currentThread().isInterrupted(), "time is over");
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void inTime(Runnable work) throws Exception {
+    CompletableFuture.runAsync(work).get(30, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aServerThatStopsMovesNoBlocksBack() throws Exception {
+    order(HOT, 8);
+    isStopping.set(true);
+    leases.end(lease -> true);
+    assertEquals(1, cache.reservations().size());
   }
 
   @Test
