@@ -27,6 +27,9 @@ final class CacheParts {
   static final double DEFAULT_RESERVED_SHARE = 0.8;
   static final long MINIMUM_BYTES = 1 << 20;
 
+  /** Each has threads of its own, and a figure in a snapshot, which has at most 1000. */
+  static final int MOST_RESERVATIONS = 100;
+
   private final long blockBytes;
   private final Configuration conf;
   private final PartedCacheStats stats;
@@ -199,6 +202,11 @@ final class CacheParts {
 
   private void checkBeside(Collection<Long> reserved, CacheScope scope, double bytes)
       throws ReservationRefused {
+    if (reserved.size() >= MOST_RESERVATIONS) {
+      throw new ReservationRefused(
+          "there are " + reserved.size() + " other reservations, and may be no more",
+          "Reserve for a table instead of its families, or end other reservations.");
+    }
     long others = reserved.stream().mapToLong(Long::longValue).sum();
     long bound = boundBytes();
     if (bytes > bound - others) {

@@ -156,6 +156,20 @@ class CacheReservationsTest {
   }
 
   @Test
+  void thereAreNoMoreThanSoManyReservations() throws Exception {
+    LeaseStore orders = new LeaseStore(clock);
+    CacheReservations made = waiting(orders);
+    for (int table = 0; table < CacheParts.MOST_RESERVATIONS; table++) {
+      made.checkOrder(HOT, mib(1));
+      Scope scope = Scope.ofTable("t" + table);
+      orders.set("cache", scope, mib(0.01), "policy/test", TIME_TO_LIVE_SECONDS, false);
+    }
+    Refusal refusal = assertThrows(Refusal.class, () -> made.checkOrder(HOT, mib(1)));
+    assertTrue(refusal.getMessage().startsWith("there are 100 other"), refusal.getMessage());
+    made.checkOrder(HOT, mib(0));
+  }
+
+  @Test
   void halfAByteIsLessThanTheLeast() {
     Setting half = Setting.of(SettingName.RESERVED_BYTES, 0.5);
     Refusal refusal = assertThrows(Refusal.class, () -> reservations.checkOrder(HOT, half));
