@@ -88,6 +88,7 @@ type memoryStore struct {
 	// isSilent says that the store has never answered, isTwice that the agent names it twice.
 	isSilent, isTwice bool
 	leases            []memoryLease
+	latencies         []store.Latency
 	started           int
 }
 
@@ -141,7 +142,7 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 					Settings: []store.SettingName{store.RateBytesPerSecond}}},
 			})
 		}
-		taken := store.Snapshot{TakenAt: now.Add(-instance.age)}
+		taken := store.Snapshot{TakenAt: now.Add(-instance.age), Latencies: instance.latencies}
 		for _, lease := range instance.leases {
 			if lease.until.After(now) {
 				lease.TimeLeft = lease.until.Sub(now)

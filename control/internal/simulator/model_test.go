@@ -191,3 +191,22 @@ func TestCompactionsFallAsTheyAreDone(t *testing.T) {
 		t.Errorf("%d compactions, debt of %v", r.TasksDone, r.MaxDebtShare)
 	}
 }
+
+// once gives a setting, and then wants what there is.
+type once struct{ store.Setting }
+
+func (o once) Decide(_ policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
+	if memory == nil {
+		return policy.SettingFor(target, o.Setting, "once", nil), true
+	}
+	return policy.Decision{Target: target.Ref, Kind: target.Kind, Verdict: policy.Keep}, memory
+}
+
+func TestKeepWithoutASettingRenewsTheLease(t *testing.T) {
+	s := quiet()
+	s.Duration = 30 * time.Second
+	s.Policy = once{store.Setting{Name: store.Hold}}
+	if r := Run(s); r.LeasesExpired != 0 || r.OrdersGiven < 20 {
+		t.Errorf("%d leases expired after %d orders", r.LeasesExpired, r.OrdersGiven)
+	}
+}

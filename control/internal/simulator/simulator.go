@@ -189,7 +189,8 @@ func (r *run) control(now time.Duration) {
 	if r.Policy == nil || isDown || r.last == nil {
 		return
 	}
-	decision := r.decide(now)
+	target := r.target(now)
+	decision := r.decide(now, target)
 	latency := r.store.latencies.newest()
 	r.result.Steps = append(r.result.Steps, Step{
 		At: now, Decision: decision, IsNews: r.last.takenAt > r.newest,
@@ -197,15 +198,27 @@ func (r *run) control(now time.Duration) {
 		P99Seconds: latency.P99.Seconds(), RequestsPerSecond: float64(latency.Count) / latencyInterval.Seconds(),
 	})
 	r.newest = max(r.newest, r.last.takenAt)
-	if decision.Verdict == policy.Stop || decision.Setting == nil || r.isCut(now) {
+	setting := ordered(target, decision)
+	if setting == nil || r.isCut(now) {
 		return
 	}
 	r.result.OrdersGiven++
-	r.down.send(now, command{setting: *decision.Setting, isStart: decision.Start})
+	r.down.send(now, command{setting: *setting, isStart: decision.Start})
 }
 
-func (r *run) decide(now time.Duration) policy.Decision {
-	target := r.target(now)
+// ordered is the setting that a decision gives or renews a lease with, nil for none.
+func ordered(target policy.Target, decision policy.Decision) *store.Setting {
+	switch {
+	case decision.Verdict == policy.Stop:
+		return nil
+	case decision.Setting == nil && decision.Verdict == policy.Keep && target.Lease != nil:
+		return &target.Lease.Setting
+	default:
+		return decision.Setting
+	}
+}
+
+func (r *run) decide(now time.Duration, target policy.Target) policy.Decision {
 	if !target.Fresh {
 		return policy.StopFor(target, target.Missing)
 	}
@@ -234,7 +247,9 @@ func (r *run) target(now time.Duration) policy.Target {
 		target.Missing = "the snapshot is stale"
 	}
 	for _, lease := range r.last.snapshot.Leases {
-		target.Lease = &lease
+		if lease.TimeLeft -= target.Age; lease.TimeLeft > 0 {
+			target.Lease = &lease
+		}
 	}
 	return target
 }

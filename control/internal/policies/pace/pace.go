@@ -106,15 +106,17 @@ func (m *Memory) Order(target policy.Target, bytesPerSecond float64, reason stri
 }
 
 // Repeat is the decision to go on as before, for a snapshot that is no news. The lease that it shows may
-// be an old one: only what was ordered counts.
+// be an old one: only what was ordered counts. Without an order a lease that is still there is to run out.
 func (m *Memory) Repeat(target policy.Target) policy.Decision {
 	const reason = "no newer snapshot since the last decision"
 	if m.isOrdered {
 		return policy.SettingFor(target, Setting(m.ordered), reason, nil)
 	}
-	return policy.Decision{
-		Target: target.Ref, Kind: target.Kind, Scope: target.Scope, Verdict: policy.Keep, Reason: reason,
+	decision := policy.StopFor(target, reason)
+	if target.Lease == nil {
+		decision.Verdict = policy.Keep
 	}
+	return decision
 }
 
 // Unsupported says why a target's rate cannot be steered; empty if it can.

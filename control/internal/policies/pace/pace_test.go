@@ -52,15 +52,15 @@ func TestSteadyIgnoresLittleUnlessTheFloorAsks(t *testing.T) {
 func TestRepeatGoesByWhatWasOrderedAndNotByTheLease(t *testing.T) {
 	target := policy.Target{Kind: store.Checkpoint, Lease: &store.Lease{Setting: pace.Setting(9e6)}}
 	memory := &pace.Memory{}
-	if decision := memory.Repeat(target); decision.Setting != nil || decision.Verdict != policy.Keep {
-		t.Errorf("without an order it is %+v", decision)
+	if decision := memory.Repeat(policy.Target{}); decision.Setting != nil || decision.Verdict != policy.Keep {
+		t.Errorf("without an order and a lease it is %+v", decision)
 	}
 	memory.Order(target, 2e6, "", nil)
 	if decision := memory.Repeat(target); decision.Setting.Number != 2e6 || decision.Verdict != policy.Change {
 		t.Errorf("after an order of 2 MB/s it is %+v", decision)
 	}
 	memory.Forget()
-	if decision := memory.Repeat(target); decision.Setting != nil {
+	if decision := memory.Repeat(target); decision.Setting != nil || decision.Verdict != policy.Stop {
 		t.Errorf("after the order was forgotten it is %+v", decision)
 	}
 }
