@@ -36,8 +36,10 @@ type Controller struct {
 	nodes       []*node
 	nodesByName map[string]*node
 	policies    []*activePolicy
-	periods     uint64
-	wasActive   bool
+	// madeNodes counts the nodes that there have been.
+	madeNodes int
+	periods   uint64
+	wasActive bool
 	// term is that of the election in which this controller was last the active one.
 	term uint64
 	// readOffset is where the turn of agents without a connection begins.
@@ -126,11 +128,12 @@ func (c *Controller) makeNodes(config Config) ([]*node, error) {
 			nodes[i] = old
 			continue
 		}
-		made, err := newNode(agent, c.dial)
+		made, err := newNode(agent, c.madeNodes, c.dial)
 		if err != nil {
 			c.closeNew(nodes[:i])
 			return nil, err
 		}
+		c.madeNodes++
 		nodes[i] = made
 	}
 	return nodes, nil

@@ -17,16 +17,17 @@ const (
 	firstPhase, phases = 0.5, 0.4
 )
 
-// phaseOf is when in a period the snapshots of a node come. Those of any number of nodes are spread evenly.
-func phaseOf(index int, period time.Duration) time.Duration {
-	_, share := math.Modf(float64(index) * math.Phi)
+// phaseOf is when in a period the snapshots of the node of a number come. Those of any number of nodes are spread
+// evenly, whenever their exchanges begin.
+func phaseOf(number int, period time.Duration) time.Duration {
+	_, share := math.Modf(float64(number) * math.Phi)
 	return time.Duration((firstPhase + phases*share) * float64(period))
 }
 
 // beginExchanges begins one with each agent that has answered and has none.
 func (c *Controller) beginExchanges(ctx context.Context, asked []*node, periodBegan time.Time) {
 	ctx = context.WithoutCancel(ctx)
-	for i, n := range asked {
+	for _, n := range asked {
 		if !n.answers() {
 			continue
 		}
@@ -35,7 +36,7 @@ func (c *Controller) beginExchanges(ctx context.Context, asked []*node, periodBe
 			begun.cancel()
 			continue
 		}
-		go begun.run(periodBegan, phaseOf(i, begun.interval))
+		go begun.run(periodBegan, phaseOf(n.number, begun.interval))
 	}
 }
 

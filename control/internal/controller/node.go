@@ -42,7 +42,9 @@ type nodeState struct {
 
 // node is a node of the cluster. It is safe for concurrent use.
 type node struct {
-	agent      Agent
+	agent Agent
+	// number is that of the node among all that there have been.
+	number     int
 	connection agentConnection
 	state      atomic.Pointer[nodeState]
 
@@ -54,12 +56,12 @@ type node struct {
 	isClosed   bool
 }
 
-func newNode(agent Agent, dial dialFunc) (*node, error) {
+func newNode(agent Agent, number int, dial dialFunc) (*node, error) {
 	connection, err := dial(agent)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{agent: agent, connection: connection}
+	n := &node{agent: agent, number: number, connection: connection}
 	n.state.Store(&nodeState{problem: "the agent has not been asked yet"})
 	return n, nil
 }
