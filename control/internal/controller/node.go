@@ -71,13 +71,13 @@ var snapshotRequest = &sluicev1.GetSnapshotRequest{}
 // read asks the agent for its state.
 func (n *node) read(ctx context.Context, now func() time.Time) {
 	if ctx.Err() != nil {
-		n.skip("the time for reading was over before its turn")
+		n.skip("the time for reading was over before its turn", now())
 		return
 	}
 	askedAt := now()
 	message, err := n.connection.GetSnapshot(ctx, snapshotRequest)
 	if err != nil {
-		n.fail(fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err))
+		n.fail(fmt.Errorf("the agent at %s does not answer: %w", n.agent.Address, err), askedAt)
 		return
 	}
 	report, err := wire.NewReport(n.agent.Node, message, askedAt)
@@ -88,24 +88,41 @@ func (n *node) read(ctx context.Context, now func() time.Time) {
 // way. For askedAt take a moment at which the agent had not sent it yet.
 func (n *node) take(report *wire.Report, err error, askedAt time.Time) {
 	if err != nil {
-		n.fail(fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err))
+		n.fail(fmt.Errorf("the answer of the agent at %s cannot be used: %w", n.agent.Address, err), askedAt)
 		return
 	}
-	if latest := n.state.Load().latest; latest != nil && askedAt.Before(latest.askedAt) {
-		return
+	n.replace(askedAt, func(*observation) *nodeState {
+		return &nodeState{latest: &observation{report: report, askedAt: askedAt}}
+	})
+}
+
+// fail notes why a request had no answer that can be used, unless one that was asked for later has.
+func (n *node) fail(err error, askedAt time.Time) {
+	n.replace(askedAt, func(latest *observation) *nodeState {
+		return &nodeState{latest: latest, problem: err.Error()}
+	})
+}
+
+// replace makes the state anew of the latest answer, unless that was asked for later.
+func (n *node) replace(askedAt time.Time, next func(latest *observation) *nodeState) {
+	for {
+		state := n.state.Load()
+		if state.latest != nil && askedAt.Before(state.latest.askedAt) {
+			return
+		}
+		if n.state.CompareAndSwap(state, next(state.latest)) {
+			return
+		}
 	}
-	n.state.Store(&nodeState{latest: &observation{report: report, askedAt: askedAt}})
 }
 
-func (n *node) fail(err error) {
-	n.state.Store(&nodeState{latest: n.state.Load().latest, problem: err.Error()})
-}
-
-// skip notes that the agent was not asked.
-func (n *node) skip(reason string) {
-	n.state.Store(&nodeState{
-		latest: n.state.Load().latest, wasNotAsked: true,
-		problem: fmt.Sprintf("the agent at %s was not asked: %s", n.agent.Address, reason),
+// skip notes that the agent was not asked when it was to be.
+func (n *node) skip(reason string, at time.Time) {
+	n.replace(at, func(latest *observation) *nodeState {
+		return &nodeState{
+			latest: latest, wasNotAsked: true,
+			problem: fmt.Sprintf("the agent at %s was not asked: %s", n.agent.Address, reason),
+		}
 	})
 }
 

@@ -66,7 +66,7 @@ func (c *Controller) readOrder(now time.Time) []*node {
 		bucket := &c.readBuckets[rank(node)]
 		if bucket == &c.readBuckets[rankNotConnected] {
 			if len(*bucket) == maxConnecting {
-				node.skip("it is not connected, and others were before it")
+				node.skip("it is not connected, and others were before it", now)
 				continue
 			}
 			offset = (c.readOffset + i + 1) % len(c.nodes)
