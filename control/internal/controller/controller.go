@@ -95,8 +95,8 @@ func (c *Controller) configure(config Config) error {
 			c.closeNode(old)
 		}
 	}
-	c.forgetPauses()
 	c.publish(nil)
+	c.forgetPauses()
 	return nil
 }
 

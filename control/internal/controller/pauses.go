@@ -3,22 +3,22 @@ package controller
 // pause lets the leases of a policy run out, until it is resumed or the controller restarts. It says
 // whether there is such a policy.
 func (c *Controller) pause(name, by string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	if !c.hasPolicy(name) {
 		return false
 	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
 	c.paused[name] = by
 	return true
 }
 
 // resume ends a pause. It says whether there is such a policy.
 func (c *Controller) resume(name string) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	if !c.hasPolicy(name) {
 		return false
 	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
 	delete(c.paused, name)
 	return true
 }
@@ -37,7 +37,8 @@ func (c *Controller) countPaused() int {
 	return len(c.paused)
 }
 
-// forgetPauses drops the pauses of policies that are no longer configured.
+// forgetPauses drops the pauses of policies that are no longer configured, which must have been published: one that
+// is paused meanwhile is dropped, too, or refused.
 func (c *Controller) forgetPauses() {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
