@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/store"
 )
@@ -27,6 +29,21 @@ func TestTaskIsStarted(t *testing.T) {
 		return len(now.GetLeases()) == 1 && len(now.GetTasks()) == 1 &&
 			now.GetTasks()[0].GetState() == sluicev1.State_STATE_HELD
 	})
+}
+
+// The longest time to live of a store is one of leases, and such a start gives none.
+func TestTaskIsStartedForLongerThanALeaseMayLast(t *testing.T) {
+	n := newNode(t)
+	n.startStore("a")
+	n.start()
+	client := n.controller(1)
+	start := &sluicev1.StartTaskRequest{
+		Ref: &sluicev1.StoreRef{Store: "reference", Instance: "a"}, Kind: sluicev1.Kind_KIND_COMPACTION, Scope: "orders",
+		Owner: "operator/b", TimeToLive: durationpb.New(24 * time.Hour),
+	}
+	if _, err := client.StartTask(t.Context(), start); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestTaskIsStartedWithAVariantAndAborted(t *testing.T) {

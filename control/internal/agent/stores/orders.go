@@ -31,6 +31,10 @@ func (i *Instance) Start(ctx context.Context, order store.Order, received time.T
 	if err := checkOrder(connection.description, order, true); err != nil {
 		return err
 	}
+	if order.Setting.Name == "" {
+		// It gives no lease, but plug-ins refuse a longer time with it, too.
+		order.TimeToLive = min(order.TimeToLive, connection.description.MaxTimeToLive)
+	}
 	return i.keeper.Start(ctx, connection.Session, order, received)
 }
 
@@ -84,7 +88,8 @@ func checkOrder(description store.Description, order store.Order, starts bool) e
 		return store.Errorf(store.CodeUnsupported, "%s does not let %s be set for %s",
 			refOf(description), order.Setting.Name, order.Kind).
 			WithHint("It offers: %s.", join(capability.Settings))
-	case order.TimeToLive > description.MaxTimeToLive:
+	// A start without a setting gives no lease.
+	case order.Setting.Name != "" && order.TimeToLive > description.MaxTimeToLive:
 		return store.Invalidf("%s gives leases for at most %v, not for %v",
 			refOf(description), description.MaxTimeToLive, order.TimeToLive).
 			WithHint("Ask for less, and renew the lease before it ends.")

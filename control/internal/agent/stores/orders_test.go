@@ -28,6 +28,7 @@ func TestCheckOrder(t *testing.T) {
 		"lease":             {order: order(store.Compaction, store.Hold, time.Minute)},
 		"start":             {order: order(store.Compaction, store.Full, time.Minute), starts: true},
 		"start at its pace": {order: order(store.Compaction, "", time.Minute), starts: true},
+		"start for longer":  {order: order(store.Compaction, "", time.Hour), starts: true},
 		"kind": {
 			order: order(store.Checkpoint, store.Hold, time.Minute),
 			code:  store.CodeUnsupported, says: "rocksdb/a takes no orders for checkpoint (It takes them for: compaction, flush.)",
