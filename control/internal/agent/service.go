@@ -55,7 +55,7 @@ func (s *service) snapshot() *sluicev1.GetSnapshotResponse {
 		}
 		node.Instances = append(node.Instances, s.snapshotOf(state))
 	}
-	return wire.EncodeNodeSnapshot(node, s.now())
+	return fit(wire.EncodeNodeSnapshot(node, s.now()))
 }
 
 func (s *service) shown() []*stores.State {

@@ -107,7 +107,7 @@ func TestWhatIsNotFreshIsStopped(t *testing.T) {
 		}, "the snapshot is 4s old, more than 3s: the socket is gone"},
 		{"store that has never answered", nil, func(w *world) {
 			*w.agents["n1"].instances["main"] = memoryStore{isSilent: true, problem: "it has not been asked yet"}
-		}, "the store has not answered yet: it has not been asked yet"},
+		}, "the agent has no snapshot of the store: it has not been asked yet"},
 		{"unreachable agent", nil, func(w *world) { w.agents["n1"].failure = errGone },
 			"the agent at n1:7411 does not answer: connection refused"},
 		{"agent of another node", nil, func(w *world) { w.agents["n1"].node = "n2" },

@@ -129,8 +129,8 @@ func (p *activePolicy) target(
 	target.NodeSignalsAge = now.Sub(target.NodeSignals.SampledAt)
 	target.Missing = whyNotFresh(node, state, target, stale, instance.Problem)
 	if target.Missing == "" && target.Description.Store == "" {
-		// Its agent has found it, and so gives its age from then on.
-		target.Missing = "the store has not answered yet: " + instance.Problem
+		// Its agent has found it, and so gives its age from then on; or there was no room for it.
+		target.Missing = "the agent has no snapshot of the store: " + instance.Problem
 	}
 	target.Fresh = target.Missing == ""
 	target.Lease = p.leaseOn(target, now)
