@@ -2,9 +2,14 @@ package controller
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
@@ -61,6 +66,41 @@ func TestStreamsDoNotStarveTheMetrics(t *testing.T) {
 	}
 	if metrics := r.ask(t, "/metrics"); metrics.StatusCode != http.StatusOK {
 		t.Errorf("the metrics are answered with %s", metrics.Status)
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that asks again and again and takes no answer does not keep its connection.
+func TestClientThatTakesNoAnswersIsCutOff(t *testing.T) {
+	r := run(t, "")
+	viewer := sluicev1.NewControllerServiceClient(r.dial(t, security.RoleViewer, "v"))
+	if _, err := viewer.GetCluster(inTime(t), &sluicev1.GetClusterRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/static/main.js", "/metrics"} {
+		t.Run(path, func(t *testing.T) {
+			connection, err := new(net.Dialer).DialContext(inTime(t), "tcp", r.config.Page.Listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer connection.Close()
+			if err := connection.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+				t.Fatal(err)
+			}
+			client := tls.Client(connection, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
+			if err := client.SetWriteDeadline(time.Now().Add(testDeadline)); err != nil {
+				t.Fatal(err)
+			}
+			requests := []byte(strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: page\r\n\r\n", 100))
+			for err == nil {
+				_, err = client.Write(requests)
+			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("the connection is kept")
+			}
+		})
 	}
 	if err := r.stop(); err != nil {
 		t.Error(err)

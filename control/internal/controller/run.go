@@ -115,6 +115,7 @@ func (p *process) assembleServers() {
 	routes.Handle("GET /metrics", promhttp.HandlerFor(p.controller.metrics.registry, promhttp.HandlerOpts{}))
 	routes.Handle("/", p.page)
 	p.pageServer = p.credentials.HTTPServer(routes, p.config.Page.RequireClientCertificate)
+	p.pageServer.WriteTimeout = page.WriteTimeout
 	p.pageServer.RegisterOnShutdown(p.page.Close)
 }
 

@@ -4,7 +4,7 @@
 // What the controller does:
 //
 //	shown := page.New(controller, time.Now)
-//	server := &http.Server{Handler: shown, ReadHeaderTimeout: ...}
+//	server := &http.Server{Handler: shown, ReadHeaderTimeout: ..., WriteTimeout: page.WriteTimeout}
 //	server.RegisterOnShutdown(shown.Close)
 //	// at the end of each period, active or standing by:
 //	shown.Record()
@@ -36,11 +36,13 @@ type Source interface {
 	DecisionsAfter(sequence uint64) []*sluicev1.Decision
 }
 
+// WriteTimeout bounds how long an answer may take, and each update of a stream, which sets it anew.
+const WriteTimeout = 5 * time.Second
+
 const (
 	// publishInterval is a second less what the end of a period may jitter.
 	publishInterval = 900 * time.Millisecond
 	maxStreams      = 64
-	writeTimeout    = 5 * time.Second
 	beatInterval    = 15 * time.Second
 )
 
@@ -80,7 +82,7 @@ func New(source Source, clock func() time.Time) *Page {
 		clock:        clock,
 		started:      clock(),
 		instance:     rand.Text(),
-		writeTimeout: writeTimeout,
+		writeTimeout: WriteTimeout,
 		beatInterval: beatInterval,
 		streams:      make(chan struct{}, maxStreams),
 		closed:       closed,

@@ -23,8 +23,7 @@ type acceptedAt struct{}
 
 // HTTPServer is a server for metrics and pages, with the certificate that gRPC servers have; start it
 // with ServeTLS and no file names. Clients that show a certificate must show one of the cluster; with
-// requireClientCertificates all must. There is no limit on how long an answer takes, since pages are
-// sent events.
+// requireClientCertificates all must. It is for the caller to bound how long an answer takes, by WriteTimeout.
 func (c *Credentials) HTTPServer(handler http.Handler, requireClientCertificates bool) *http.Server {
 	clients := tls.VerifyClientCertIfGiven
 	if requireClientCertificates {
