@@ -82,7 +82,32 @@ func (s Setting) String() string {
 	}
 }
 
-// ParseSetting reads "name" or "name=value" and validates it.
+// maxExact is the number from which on a float64 has no fractions.
+const maxExact = 1 << 53
+
+// rounded is a setting as precise as every store keeps it: whole bytes, and microseconds. A policy compares what it
+// wants with what a store has, and would else change it for ever.
+func (s Setting) rounded() Setting {
+	parts := s.Name.partsOfUnit()
+	if parts > 0 && s.Number*parts < maxExact {
+		s.Number = math.Round(s.Number*parts) / parts
+	}
+	return s
+}
+
+// partsOfUnit is into how many parts the unit of a name is divided; 0 for one that is not rounded.
+func (n SettingName) partsOfUnit() float64 {
+	switch name := string(n); {
+	case strings.HasSuffix(name, "_bytes"), strings.HasSuffix(name, "_bytes_per_second"):
+		return 1
+	case strings.HasSuffix(name, "_seconds"):
+		return 1e6
+	default:
+		return 0
+	}
+}
+
+// ParseSetting reads "name" or "name=value", validates it, and rounds it to whole bytes or microseconds.
 func ParseSetting(text string) (Setting, error) {
 	name, value, hasValue := strings.Cut(text, "=")
 	setting := Setting{Name: SettingName(name)}
@@ -101,7 +126,7 @@ func ParseSetting(text string) (Setting, error) {
 	if err := setting.Validate(); err != nil {
 		return Setting{}, err
 	}
-	return setting, nil
+	return setting.rounded(), nil
 }
 
 func joinNames(names []SettingName) string {

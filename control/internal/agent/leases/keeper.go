@@ -73,8 +73,8 @@ type target struct {
 
 type memory struct {
 	order store.Order
-	// kept is the setting as the store keeps it, which may be rounded.
-	kept store.Setting
+	// kept is the setting as the store keeps it, which may be rounded; nil until the store has told.
+	kept *store.Setting
 	// ends is when the caller's time to live ends, given when the store was known to have the lease.
 	ends, given time.Time
 	incarnation string
@@ -97,7 +97,7 @@ func (k *Keeper) Set(ctx context.Context, session Session, order store.Order, re
 	}
 	ends := received.Add(order.TimeToLive)
 	lease, err := k.give(ctx, session.Driver, order, ends)
-	k.remember(session, order, lease.Setting, ends, err)
+	k.remember(session, order, &lease.Setting, ends, err)
 	return lease, err
 }
 
@@ -121,7 +121,7 @@ func (k *Keeper) Start(ctx context.Context, session Session, order store.Order, 
 	if hasLease {
 		// Given again, it is the lease alone.
 		order.Variant = ""
-		k.remember(session, order, order.Setting, ends, err)
+		k.remember(session, order, nil, ends, err)
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func (k *Keeper) give(ctx context.Context, driver store.Driver, order store.Orde
 
 // remember notes what came of an order. Where nobody knows what did, neither this order nor the one
 // before it may be given again.
-func (k *Keeper) remember(session Session, order store.Order, kept store.Setting, ends time.Time, err error) {
+func (k *Keeper) remember(session Session, order store.Order, kept *store.Setting, ends time.Time, err error) {
 	switch {
 	case err == nil:
 		k.remembered[targetOf(order)] = memory{

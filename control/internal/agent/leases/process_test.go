@@ -3,6 +3,7 @@ package leases_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -33,6 +34,8 @@ type process struct {
 	*reference.Store
 	// before is called with each order, before the store gets it; an error keeps it from the store.
 	before func() error
+	// rounds says that it takes numbers of starts as whole ones.
+	rounds bool
 }
 
 func (p *process) Set(ctx context.Context, order store.Order) (store.Lease, error) {
@@ -52,6 +55,9 @@ func (p *process) Clear(ctx context.Context, selection store.Selection) (int, er
 func (p *process) Start(ctx context.Context, order store.Order) error {
 	if err := p.interfere(); err != nil {
 		return err
+	}
+	if p.rounds {
+		order.Setting.Number = math.Round(order.Setting.Number)
 	}
 	return p.Store.Start(ctx, order)
 }

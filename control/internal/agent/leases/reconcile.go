@@ -51,11 +51,10 @@ func (k *Keeper) lost(incarnation string, seen Observation) []target {
 	var lost []target
 	for target, memory := range k.remembered {
 		lease, isInForce := inForce[target]
-		isOurs := lease.Owner == memory.order.Owner && lease.Setting == memory.kept
 		switch {
 		case !seen.Begun.After(memory.given):
-		case isInForce && isOurs:
-			memory.incarnation = incarnation
+		case isInForce && memory.isOf(lease):
+			memory.kept, memory.incarnation = &lease.Setting, incarnation
 			k.remembered[target] = memory
 		case isInForce, memory.incarnation == incarnation:
 			delete(k.remembered, target)
@@ -69,6 +68,18 @@ func (k *Keeper) lost(incarnation string, seen Observation) []target {
 	return lost
 }
 
+// isOf says whether a lease that a store shows is the remembered one. A start does not tell what setting the store
+// keeps: the first that it shows then counts.
+func (m memory) isOf(lease store.Lease) bool {
+	if lease.Owner != m.order.Owner {
+		return false
+	}
+	if m.kept == nil {
+		return lease.Setting.Name == m.order.Setting.Name
+	}
+	return lease.Setting == *m.kept
+}
+
 func (k *Keeper) restore(ctx context.Context, session Session, target target) Restored {
 	memory := k.remembered[target]
 	order := memory.order
@@ -77,7 +88,7 @@ func (k *Keeper) restore(ctx context.Context, session Session, target target) Re
 	lease, err := k.give(ctx, session.Driver, order, memory.ends)
 	switch {
 	case err == nil:
-		memory.kept, memory.given, memory.incarnation = lease.Setting, k.now(), session.Incarnation
+		memory.kept, memory.given, memory.incarnation = &lease.Setting, k.now(), session.Incarnation
 		k.remembered[target] = memory
 	case store.CodeOf(err) != store.CodeUnavailable:
 		delete(k.remembered, target)

@@ -60,6 +60,28 @@ func TestStartedTasksLeaseIsRestored(t *testing.T) {
 	}
 }
 
+// A start does not tell how the store rounds its setting.
+func TestStartWhoseSettingTheStoreRoundsIsRestored(t *testing.T) {
+	n := newNode(t)
+	n.config.WriteBytesPerSecond = 1e6
+	n.restart(t)
+	n.process.rounds = true
+	n.clock.advance(time.Second)
+	order := hold("operator/a", time.Minute)
+	order.Setting = store.Setting{Name: store.RateBytesPerSecond, Number: 1.5e6 + 0.4}
+	if err := n.keeper.Start(context.Background(), n.session(), order, n.clock.now); err != nil {
+		t.Fatal(err)
+	}
+	n.reconcile(t)
+	n.restart(t)
+	if restored := n.reconcile(t); len(restored) != 1 || restored[0].Err != nil {
+		t.Errorf("restored %+v", restored)
+	}
+	if lease := n.onlyLease(t); lease.Setting != order.Setting {
+		t.Errorf("the store has %+v", lease)
+	}
+}
+
 func TestNotRestored(t *testing.T) {
 	tests := map[string]func(t *testing.T, n *node){
 		"ran out": func(_ *testing.T, n *node) {

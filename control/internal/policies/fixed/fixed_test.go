@@ -166,3 +166,19 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+// PostgreSQL has whole bytes and microseconds: what it has rounded is no other setting.
+func TestSettingThatAStoreRoundsIsKept(t *testing.T) {
+	for text, kept := range map[string]store.Setting{
+		"rate_bytes_per_second=1234567.8": {Name: store.RateBytesPerSecond, Number: 1234568},
+		"duration_seconds=33.3333333333":  {Name: store.DurationSeconds, Number: 33.333333},
+	} {
+		built := made(t, parameters(func(given, _ map[string]any) { given["default_setting"] = text }))
+		given := target()
+		given.Description.Capabilities[0].Settings = store.SettingNames()
+		given.Lease = &store.Lease{Setting: kept}
+		if decision, _ := built.Decide(at(t, "2026-01-01T12:00:00Z"), given, nil); decision.Verdict != policy.Keep {
+			t.Errorf("with %s and a lease of %s the decision is %s of %v", text, kept, decision.Verdict, decision.Setting)
+		}
+	}
+}
