@@ -90,7 +90,7 @@ func TestStopLetsALeaseRunOut(t *testing.T) {
 	}
 }
 
-// What is not fresh is never given to a policy, and nothing is written for it.
+// Whatever a policy makes of what is not fresh, nothing is written for it.
 func TestWhatIsNotFreshIsStopped(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -124,18 +124,20 @@ func TestWhatIsNotFreshIsStopped(t *testing.T) {
 			w := newWorld(t, test.change)
 			w.period(t.Context()) // so that the target is known
 			test.spoil(w)
+			isTold := false
 			w.use(decideFunc(func(_ policy.View, target policy.Target, m policy.Memory) (policy.Decision, policy.Memory) {
-				if target.Node == "n1" {
-					t.Error("the policy was asked about what is not fresh")
+				isTold = isTold || target.Node == "n1"
+				if target.Node == "n1" && (target.Fresh || !strings.Contains(target.Missing, test.reason)) {
+					t.Errorf("the policy was told that the target is fresh: %v, and missing: %s", target.Fresh, target.Missing)
 				}
-				return policy.StopFor(target, "asked"), m
+				return steady(9e6)(policy.View{}, target, m)
 			}))
 			decision := about(t, w.step(), "n1")
 			if decision.GetVerdict() != sluicev1.Verdict_VERDICT_STOP || !strings.Contains(decision.GetReason(), test.reason) {
 				t.Errorf("the decision is %v, want to stop for %q", decision, test.reason)
 			}
-			if decision.GetWasWritten() {
-				t.Errorf("something was written: %v", decision)
+			if decision.GetWasWritten() || !isTold {
+				t.Errorf("something was written, or the policy was told nothing: %v", decision)
 			}
 		})
 	}
@@ -163,6 +165,9 @@ func TestMemory(t *testing.T) {
 	w := newWorld(t, nil)
 	counts := make(map[string]int)
 	w.use(decideFunc(func(_ policy.View, target policy.Target, m policy.Memory) (policy.Decision, policy.Memory) {
+		if !target.Fresh {
+			return policy.StopFor(target, target.Missing), m
+		}
 		periods, _ := m.(int)
 		counts[target.Node] = periods + 1
 		return policy.StopFor(target, "counting"), periods + 1

@@ -61,21 +61,26 @@ func (c *Controller) reasonToStop(p *activePolicy, signals map[string]policy.Sig
 func (c *Controller) decide(p *activePolicy, view policy.View, target policy.Target, stop string) outcome {
 	state := p.keep(target.Ref, c.periods)
 	result := outcome{policy: p, node: c.nodesByName[target.Node], state: state, lease: target.Lease}
-	switch {
-	case stop != "":
-		result.decision = policy.StopFor(target, stop)
-	case !target.Fresh:
-		result.decision = policy.StopFor(target, target.Missing)
-	default:
-		result.decision, state.memory = p.decider.Decide(view, target, state.memory)
-		if err := checkDecision(target, result.decision); err != nil {
-			c.log.Error("a policy made a decision that cannot be", "policy", p.config.Name,
-				"target", target.Ref.String(), "error", err)
-			result.decision = policy.StopFor(target, "the policy made a decision that cannot be: "+err.Error())
-		}
+	if stop != "" {
+		target.Fresh, target.Missing = false, stop
 	}
+	result.decision, state.memory = p.decider.Decide(view, target, state.memory)
+	result.decision = c.permitted(p, target, result.decision)
 	result.order = c.orderFor(p, &result)
 	return result
+}
+
+// permitted is a decision, or to stop where there may be none, or none such.
+func (c *Controller) permitted(p *activePolicy, target policy.Target, decision policy.Decision) policy.Decision {
+	if !target.Fresh {
+		return policy.StopFor(target, target.Missing)
+	}
+	if err := checkDecision(target, decision); err != nil {
+		c.log.Error("a policy made a decision that cannot be", "policy", p.config.Name,
+			"target", target.Ref.String(), "error", err)
+		return policy.StopFor(target, "the policy made a decision that cannot be: "+err.Error())
+	}
+	return decision
 }
 
 // checkDecision refuses what a policy, and a script above all, should not have returned.

@@ -73,6 +73,7 @@ type memoryAgent struct {
 	beforeAnswer func(context.Context)
 	// signalsAge is that of the node's signals.
 	signalsAge time.Duration
+	devices    []policy.DeviceSignals
 	asked      int
 	isClosed   bool
 	// failWrites loses orders for leases.
@@ -132,7 +133,7 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 	now := a.clock.now()
 	snapshot := wire.NodeSnapshot{
 		Node: a.node, Version: "test",
-		Signals: policy.NodeSignals{SampledAt: now.Add(-a.signalsAge), CPUUsed: 0.5},
+		Signals: policy.NodeSignals{SampledAt: now.Add(-a.signalsAge), CPUUsed: 0.5, Devices: a.devices},
 	}
 	for name, instance := range a.instances {
 		if !instance.isSilent {

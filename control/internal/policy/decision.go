@@ -46,8 +46,9 @@ func CopyOf[T any](memory Memory) *T {
 // Policy decides about targets, one at a time.
 type Policy interface {
 	// Decide is a pure function of its arguments; it must not change the view, or the memory that it is
-	// given, but returns the memory for the next period. The controller calls it for each target that
-	// is fresh; for others it decides on Stop by itself.
+	// given, but returns the memory for the next period. The controller calls it for each target. For one
+	// that is not fresh it decides on Stop by itself, and takes over nothing but the memory: what the
+	// policy had ordered is no longer in force.
 	Decide(view View, target Target, memory Memory) (Decision, Memory)
 }
 

@@ -202,6 +202,38 @@ func (o once) Decide(_ policy.View, target policy.Target, memory policy.Memory) 
 	return policy.Decision{Target: target.Ref, Kind: target.Kind, Verdict: policy.Keep}, memory
 }
 
+// wary wants a setting whatever it knows, and counts in its memory how often that was nothing.
+type wary struct {
+	store.Setting
+	blind *int
+}
+
+func (w wary) Decide(_ policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
+	count, _ := memory.(int)
+	if !target.Fresh {
+		count++
+	}
+	*w.blind = count
+	return policy.SettingFor(target, w.Setting, "wary", nil), count
+}
+
+func TestPolicyIsToldOfWhatIsNotFresh(t *testing.T) {
+	blind := 0
+	s := quiet()
+	s.Policy = wary{store.Setting{Name: store.Hold}, &blind}
+	s.Duration = 30 * time.Second
+	s.Cut = []Span{{From: 10 * time.Second, To: 20 * time.Second}}
+	r := Run(s)
+	for _, step := range r.Steps {
+		if isBlind := step.At >= 13*time.Second && step.At < 20*time.Second; isBlind && step.Decision.Verdict != policy.Stop {
+			t.Errorf("at %v the decision is %+v", step.At, step.Decision)
+		}
+	}
+	if blind != 7 {
+		t.Errorf("the policy was told of %d periods, want 7", blind)
+	}
+}
+
 func TestKeepWithoutASettingRenewsTheLease(t *testing.T) {
 	s := quiet()
 	s.Duration = 30 * time.Second

@@ -219,15 +219,15 @@ func ordered(target policy.Target, decision policy.Decision) *store.Setting {
 }
 
 func (r *run) decide(now time.Duration, target policy.Target) policy.Decision {
-	if !target.Fresh {
-		return policy.StopFor(target, target.Missing)
-	}
 	view := policy.View{Now: now, WallClock: r.BeginsAt.Add(now), Period: r.Period, Targets: []policy.Target{target}}
 	if r.Signals != nil {
 		view.Signals = r.Signals(now)
 	}
 	decision, memory := r.Policy.Decide(view, target, r.memory)
 	r.memory = memory
+	if !target.Fresh {
+		return policy.StopFor(target, target.Missing)
+	}
 	return decision
 }
 

@@ -199,3 +199,19 @@ func TestFloorAboveCeilingIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What was ordered before a gap is no longer in force after it.
+func TestAfterAGapItBeginsAnew(t *testing.T) {
+	built := made(t, map[string]any{"raise_share": 0.5})
+	gone := writing(0, 0)
+	gone.Fresh, gone.Missing = false, "no answer"
+	var memory policy.Memory
+	for now := range 6 {
+		_, memory = built.Decide(policy.View{Now: time.Duration(now) * time.Second, Period: time.Second}, writing(10, 0), memory)
+	}
+	_, memory = built.Decide(policy.View{Now: 10 * time.Second, Period: time.Second}, gone, memory)
+	decision, _ := built.Decide(policy.View{Now: 70 * time.Second, Period: time.Second}, writing(10, 0), memory)
+	if got := rateOf(decision); got != 31 {
+		t.Errorf("the rate is %v MB/s, want 31, half of the way from the floor of 2 to 60", got)
+	}
+}

@@ -164,3 +164,19 @@ func TestIntervalsLongerThanTheLongestBurst(t *testing.T) {
 		t.Errorf("the mean load is %v after 5 minutes of 1000, want that", mean)
 	}
 }
+
+// That it was good before a gap does not make the first good interval after it the second one.
+func TestAfterAGapItMustHaveBeenGoodForAsLong(t *testing.T) {
+	l := loop{policy: made(t, map[string]any{"resume_after_seconds": 5})}
+	for _, milliseconds := range []float64{10, 10, 100, 10} {
+		l.decide(good(milliseconds))
+	}
+	gone := l.target(good(10))
+	gone.Fresh, gone.Missing = false, "no answer"
+	l.now += time.Second
+	_, l.memory = l.policy.Decide(policy.View{Now: l.now, Period: time.Second}, gone, l.memory)
+	l.now += 30 * time.Second
+	if decision := l.decide(good(10)); rateOf(decision) != 0 {
+		t.Errorf("the rate is %v MB/s, want it still held: %s", rateOf(decision), decision.Reason)
+	}
+}

@@ -43,7 +43,7 @@ type situation struct {
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
 	s := policy.CopyOf[state](memory)
 	if reason := p.unable(target); reason != "" {
-		s.pace.Forget()
+		s.interrupt()
 		return policy.StopFor(target, reason), s
 	}
 	if !s.pace.IsNews(view, target) {
@@ -54,7 +54,7 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 	}
 	seen := p.look(view, target, s)
 	if reason := seen.mustStop(); reason != "" {
-		s.pace.Forget()
+		s.interrupt()
 		return policy.StopFor(target, reason), s
 	}
 	p.steer(&seen, s)

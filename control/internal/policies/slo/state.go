@@ -57,3 +57,9 @@ func (s *state) begin(target policy.Target, now, floor, ceiling float64) {
 	}
 	s.rate = min(max(ordered, floor), ceiling)
 }
+
+// interrupt notes that nothing is ordered for now: that it was good before says nothing of what comes after.
+func (s *state) interrupt() {
+	s.pace.Forget()
+	s.goodSince = never
+}
