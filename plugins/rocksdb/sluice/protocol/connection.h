@@ -11,7 +11,9 @@ namespace sluice {
 class Connection {
  public:
   Connection(FileDescriptor socket, Requests* requests)
-      : socket_(std::move(socket)), requests_(requests) {}
+      : socket_(std::move(socket)), requests_(requests) {
+    socket_.CloseInChildren();
+  }
 
   int descriptor() const { return socket_.get(); }
 

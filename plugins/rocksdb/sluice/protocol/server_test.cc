@@ -7,8 +7,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "sluice/lease/moved_clock.h"
@@ -124,6 +127,29 @@ TEST_F(ServerTest, TakesOverTheSocketOfADeadProcess) {
   Client client(path);
   client.Send(std::string(kSnapshot) + "\n");
   EXPECT_NE(client.Receive().find("result"), std::string::npos);
+}
+
+// It goes on after its parent has died, whose socket is left there.
+TEST_F(ServerTest, AForkedChildDoesNotKeepTheSocket) {
+  std::array<int, 2> ends;
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[1]);
+    char none;
+    ::_exit(::read(ends[0], &none, 1) == 0 ? 0 : 1);
+  }
+  ::close(ends[0]);
+  const std::string path = server_->path();
+  std::filesystem::rename(path, path + ".left");
+  server_.reset();
+  std::filesystem::rename(path + ".left", path);
+  server_ = Start("main");
+  EXPECT_NE(server_, nullptr) << error_;
+  ::close(ends[1]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(ServerTest, ASocketThatReplacedItsOwnIsLeftThere) {

@@ -108,8 +108,9 @@ SocketPlace SocketPlace::Listen(const std::string& folder,
   }
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  const FileDescriptor lock(
+  FileDescriptor lock(
       ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  lock.CloseInChildren();
   if (!lock.IsOpen() || !LockSoon(lock)) {
     *error = Reason("cannot use the folder " + folder) +
              "; make it, writable for this process and with group sluice";
@@ -124,6 +125,7 @@ SocketPlace SocketPlace::Listen(const std::string& folder,
     return place;
   }
   place.listener_ = NewSocket();
+  place.listener_.CloseInChildren();
   struct stat status;
   if (BindAt(place.listener_, path, error) &&
       ::stat(path.c_str(), &status) == 0) {
