@@ -29,7 +29,7 @@ sluice_test(core_test sluice_core
   sluice/lease/lease_store_test.cc
   sluice/log/block_device_test.cc
   sluice/log/log_placement_test.cc
-  sluice/option_number_test.cc
+  sluice/option_value_test.cc
   sluice/protocol/methods_test.cc
   sluice/protocol/requests_test.cc
   sluice/protocol/server_test.cc

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "sluice/option_number.h"
+#include "sluice/option_value.h"
 
 namespace sluice {
 namespace {
@@ -19,8 +19,9 @@ OptionTypeInfo Plain(size_t offset, OptionType type) {
           OptionTypeFlags::kNone};
 }
 
-// Refuses what RocksDB would take for a number. Nothing is set then.
-OptionTypeInfo Number(size_t offset, OptionType type) {
+// Refuses what RocksDB would take, and the plug-in could not use. Nothing is
+// set then.
+OptionTypeInfo Checked(size_t offset, OptionType type) {
   return Plain(offset, type)
       .SetParseFunc([read = Plain(0, type)](const ConfigOptions& how,
                                             const std::string& name,
@@ -42,18 +43,18 @@ const std::unordered_map<std::string, OptionTypeInfo>& PluginOptionTypes() {
       new std::unordered_map<std::string, OptionTypeInfo>{
           SLUICE_OPTION(instance, Plain, kString),
           SLUICE_OPTION(socket_directory, Plain, kString),
-          SLUICE_OPTION(database_name, Plain, kString),
-          SLUICE_OPTION(max_time_to_live_seconds, Number, kDouble),
-          SLUICE_OPTION(latency, Plain, kString),
+          SLUICE_OPTION(database_name, Checked, kString),
+          SLUICE_OPTION(max_time_to_live_seconds, Checked, kDouble),
+          SLUICE_OPTION(latency, Checked, kString),
           SLUICE_OPTION(remote, Plain, kBoolean),
           SLUICE_OPTION(agent_socket, Plain, kString),
-          SLUICE_OPTION(minimum_input_bytes, Number, kUInt64T),
-          SLUICE_OPTION(minimum_level, Number, kInt),
+          SLUICE_OPTION(minimum_input_bytes, Checked, kUInt64T),
+          SLUICE_OPTION(minimum_level, Checked, kInt),
           SLUICE_OPTION(plain_files, Plain, kBoolean),
           SLUICE_OPTION(wal_slow_directory, Plain, kString),
-          SLUICE_OPTION(redirect_queue_requests, Number, kDouble),
-          SLUICE_OPTION(redirect_size_bytes, Number, kDouble),
-          SLUICE_OPTION(redirect_step_ratio, Number, kDouble),
+          SLUICE_OPTION(redirect_queue_requests, Checked, kDouble),
+          SLUICE_OPTION(redirect_size_bytes, Checked, kDouble),
+          SLUICE_OPTION(redirect_step_ratio, Checked, kDouble),
       };
   return *types;
 }

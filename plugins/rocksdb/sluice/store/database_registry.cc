@@ -93,8 +93,7 @@ std::string DatabaseRegistry::FreeName(const std::string& path,
     });
   };
   const std::string name = Printable(wanted);
-  const bool is_name = !name.empty() && name.find('/') == std::string::npos;
-  return is_name && !is_taken(name) ? name : DatabaseName(path, is_taken);
+  return name.empty() || is_taken(name) ? DatabaseName(path, is_taken) : name;
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "sluice/option_number.h"
+#include "sluice/option_value.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ bool IsTaken(const std::string& name, const std::string& text) {
   return WhyNoOption(name, text).empty();
 }
 
-TEST(OptionNumberTest, ATimeToLiveIsFiniteAndAboveZero) {
+TEST(OptionValueTest, ATimeToLiveIsFiniteAndAboveZero) {
   for (const char* text : {"600", "0.5", "1e3", "1000000000"}) {
     EXPECT_TRUE(IsTaken("max_time_to_live_seconds", text)) << text;
   }
@@ -20,7 +20,7 @@ TEST(OptionNumberTest, ATimeToLiveIsFiniteAndAboveZero) {
   }
 }
 
-TEST(OptionNumberTest, WholeNumbersAreNotBelowZero) {
+TEST(OptionValueTest, WholeNumbersAreNotBelowZero) {
   for (const char* text : {"0", "16777216", "16M", "16m", "1T", "5k"}) {
     EXPECT_TRUE(IsTaken("minimum_input_bytes", text)) << text;
   }
@@ -34,7 +34,7 @@ TEST(OptionNumberTest, WholeNumbersAreNotBelowZero) {
   EXPECT_FALSE(IsTaken("minimum_level", "256"));
 }
 
-TEST(OptionNumberTest, WhatIsRedirectedHasBounds) {
+TEST(OptionValueTest, WhatIsRedirectedHasBounds) {
   for (const char* name : {"redirect_queue_requests", "redirect_size_bytes"}) {
     for (const char* text : {"0", "0.5", "65536", "1e6"}) {
       EXPECT_TRUE(IsTaken(name, text)) << name << '=' << text;
@@ -51,14 +51,32 @@ TEST(OptionNumberTest, WhatIsRedirectedHasBounds) {
   }
 }
 
-TEST(OptionNumberTest, ARefusalSaysWhatToDo) {
+TEST(OptionValueTest, ARefusalSaysWhatToDo) {
   EXPECT_EQ(WhyNoOption("max_time_to_live_seconds", "nan"),
             "the option max_time_to_live_seconds of "
             "compaction_service={id=sluice;...} is nan: set it to a number "
             "from 0.001 to 1e+09, or leave it out");
 }
 
-TEST(OptionNumberTest, TextsAreNotLookedAt) {
+TEST(OptionValueTest, AWordIsOneOfThoseThatAreKnown) {
+  for (const char* text : {"auto", "on", "off"}) {
+    EXPECT_TRUE(IsTaken("latency", text)) << text;
+  }
+  for (const char* text : {"", "On", "true", "auto "}) {
+    EXPECT_FALSE(IsTaken("latency", text)) << text;
+  }
+  EXPECT_EQ(WhyNoOption("latency", "On"),
+            "the option latency of compaction_service={id=sluice;...} is On: "
+            "set it to auto, on or off, or leave it out");
+}
+
+TEST(OptionValueTest, ANameOfADatabaseHasNoSlash) {
+  EXPECT_TRUE(IsTaken("database_name", ""));
+  EXPECT_TRUE(IsTaken("database_name", "shop"));
+  EXPECT_FALSE(IsTaken("database_name", "a/b"));
+}
+
+TEST(OptionValueTest, OtherTextsAreNotLookedAt) {
   EXPECT_TRUE(IsTaken("instance", "nan"));
   EXPECT_TRUE(IsTaken("wal_slow_directory", "nan"));
 }

@@ -1,4 +1,4 @@
-#include "sluice/option_number.h"
+#include "sluice/option_value.h"
 
 #include <algorithm>
 #include <array>
@@ -57,23 +57,39 @@ double WholeOf(std::string text) {
   return FractionOf(text) * factor;
 }
 
+std::string WantedNumber(const Bounds& bounds, const std::string& text) {
+  const double number = bounds.is_whole ? WholeOf(text) : FractionOf(text);
+  // No comparison holds for nan.
+  if (number >= bounds.smallest && number <= bounds.largest) return "";
+  std::ostringstream wanted;
+  wanted << "a " << (bounds.is_whole ? "whole " : "") << "number from "
+         << bounds.smallest << " to " << bounds.largest;
+  return wanted.str();
+}
+
+// What the option is to be set to in place of this value; empty if it may have
+// it.
+std::string Wanted(const std::string& name, const std::string& text) {
+  if (name == "latency") {
+    const bool is_word = text == "auto" || text == "on" || text == "off";
+    return is_word ? "" : "auto, on or off";
+  }
+  if (name == "database_name") {
+    return text.find('/') == std::string::npos ? "" : "a name without a slash";
+  }
+  const auto* const bounds =
+      std::find_if(kBounds.begin(), kBounds.end(),
+                   [&](const Bounds& each) { return each.option == name; });
+  return bounds == kBounds.end() ? "" : WantedNumber(*bounds, text);
+}
+
 }  // namespace
 
 std::string WhyNoOption(const std::string& name, const std::string& text) {
-  const auto* const found =
-      std::find_if(kBounds.begin(), kBounds.end(),
-                   [&](const Bounds& each) { return each.option == name; });
-  if (found == kBounds.end()) return "";
-  const double number = found->is_whole ? WholeOf(text) : FractionOf(text);
-  // No comparison holds for nan.
-  if (number >= found->smallest && number <= found->largest) return "";
-  std::ostringstream reason;
-  reason << "the option " << name
-         << " of compaction_service={id=sluice;...} is " << text
-         << ": set it to a " << (found->is_whole ? "whole " : "")
-         << "number from " << found->smallest << " to " << found->largest
-         << ", or leave it out";
-  return reason.str();
+  const std::string wanted = Wanted(name, text);
+  if (wanted.empty()) return "";
+  return "the option " + name + " of compaction_service={id=sluice;...} is " +
+         text + ": set it to " + wanted + ", or leave it out";
 }
 
 }  // namespace sluice
