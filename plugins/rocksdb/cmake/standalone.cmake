@@ -78,6 +78,7 @@ sluice_test(store_test sluice_store
   sluice/log/slow_folder_test.cc
   sluice/log/tiered_log_test.cc
   sluice/store/database_test.cc
+  sluice/store/exit_test.cc
   sluice/store/orders_test.cc
   sluice/store/safety_test.cc
   sluice/remote/compaction_payload_test.cc

@@ -153,7 +153,7 @@ void Pace::BeforeWrite(Task* task, size_t bytes) noexcept {
   task->bytes_written.fetch_add(bytes, std::memory_order_relaxed);
   task->active_at.store(clock_->Now().time_since_epoch().count(),
                         std::memory_order_relaxed);
-  if (leases_->IsEmpty() || task->IsFree()) {
+  if (leases_->IsEmpty() || IsFree(*task)) {
     task->bytes_charged = task->LocalProgress();
     return;
   }
@@ -169,7 +169,7 @@ void Pace::WaitAsLongAsNeeded(Task* task) {
   {
     const Counted waiting(&task->waiting_threads, true);
     TimePoint counted_until = start;
-    while (!task->IsFree()) {
+    while (!IsFree(*task)) {
       counted_until = CountWait(task, counted_until);
       const Wait wait = control_.WaitFor(*task, running_, counted_until);
       if (wait.IsOver()) break;

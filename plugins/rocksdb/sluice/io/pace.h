@@ -1,6 +1,7 @@
 // Makes the threads of flushes and compactions wait as long as they have to.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -47,6 +48,9 @@ class Pace {
   // While a database closes, no flush of the process waits: its own may need
   // the thread of another one.
   void SetClosing(const Freedom* database, bool is_closing);
+  // For the end of the process: from now on nobody waits, whatever is ordered.
+  // Takes no lock.
+  void EndWaits() { is_ending_ = true; }
   // Whether a flush waits for its turn in any database.
   void SetFlushQueued(bool is_queued);
 
@@ -62,9 +66,11 @@ class Pace {
   // Counts what the task has waited since then, and says until when.
   TimePoint CountWait(Task* task, TimePoint since) const;
   bool MayWait(const Task& task) const;
+  bool IsFree(const Task& task) const { return is_ending_ || task.IsFree(); }
 
   const LeaseStore* const leases_;
   const MonotonicClock* const clock_;
+  std::atomic<bool> is_ending_{false};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   PaceControl control_;

@@ -81,6 +81,16 @@ TEST_F(PaceTest, AHeldWriteGoesOnWhileTheStoreIsInError) {
   next.get();
 }
 
+TEST_F(PaceTest, AtTheEndOfTheProcessNobodyWaits) {
+  Hold();
+  auto write = Write();
+  AwaitHeld();
+  pace_.EndWaits();
+  write.get();
+  Write().get();
+  EXPECT_EQ(leases_.All().size(), 1u);
+}
+
 TEST_F(PaceTest, WhatIsLetGoNeverWaitsAgain) {
   Hold();
   auto write = Write();

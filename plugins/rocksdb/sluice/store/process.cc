@@ -12,6 +12,7 @@
 #include "sluice/plugin_version.h"
 #include "sluice/signal_free_thread.h"
 #include "sluice/store/database_listener.h"
+#include "sluice/store/exit_waits.h"
 #include "sluice/store/scope_names.h"
 #include "sluice/store/snapshot.h"
 #include "sluice/store/store_access.h"
@@ -123,6 +124,7 @@ Process* Process::Instance() {
 }
 
 Process::Process() {
+  EndWaitsAtExit(&pace_);
   leases_.AddListener([this] {
     pace_.Wake();
     // Under the lock, so that it is not between its look and its wait.
