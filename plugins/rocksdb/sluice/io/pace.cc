@@ -99,17 +99,13 @@ void Pace::LetFlushesGoLocked(const Freedom* database) {
   }
 }
 
-void Pace::SetClosing(const Freedom* database, bool is_closing) {
+void Pace::SetClosing(const Freedom* database) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (is_closing) {
-      closing_.insert(database);
-      // They may look only once it has closed as far as is told here, when it
-      // still waits for what comes after them on their threads.
-      LetFlushesGoLocked(nullptr);
-    } else {
-      closing_.erase(database);
-    }
+    closing_.insert(database);
+    // They may look only once it has closed as far as is told here, when it
+    // still waits for what comes after them on their threads.
+    LetFlushesGoLocked(nullptr);
   }
   changed_.notify_all();
 }
@@ -144,7 +140,8 @@ size_t Pace::CountCompactions(const std::string& scope) const {
   return static_cast<size_t>(
       std::count_if(running_.begin(), running_.end(), [&](const auto& each) {
         const auto& scopes = each->scopes;
-        return each->kind == Kind::kCompaction &&
+        const bool is_closing = each->freedom && each->freedom->is_closing;
+        return each->kind == Kind::kCompaction && !is_closing &&
                std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
       }));
 }

@@ -31,7 +31,7 @@ class Pace {
 
   void Begin(std::shared_ptr<Task> task);
   void End(const std::shared_ptr<Task>& task);
-  // Ends all tasks of a job, or of a database.
+  // Ends all tasks of a job, or of a database, which then has closed.
   void EndJob(const Task& of);
   void EndAll(const Freedom* database);
 
@@ -45,9 +45,9 @@ class Pace {
   void LetGo(Task* task);
   void LetFlushesGo(const Freedom* database,
                     const std::vector<uint32_t>& families = {});
-  // While a database closes, no flush of the process waits: its own may need
-  // the thread of another one.
-  void SetClosing(const Freedom* database, bool is_closing);
+  // Until all of a database ends, no flush of the process waits: its own may
+  // need the thread of another one.
+  void SetClosing(const Freedom* database);
   // For the end of the process: from now on nobody waits, whatever is ordered.
   // Takes no lock.
   void EndWaits() { is_ending_ = true; }
@@ -57,6 +57,7 @@ class Pace {
   std::vector<std::shared_ptr<Task>> Running() const;
   // The task of a compaction; nullptr if there is none.
   std::shared_ptr<Task> FindCompaction(const Freedom* database, int job) const;
+  // Those of a database that closes are over soon.
   size_t CountCompactions(const std::string& scope) const;
 
  private:

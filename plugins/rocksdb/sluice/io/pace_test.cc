@@ -113,9 +113,9 @@ TEST_F(PaceTest, AHeldFlushGoesOnWhileAnotherDatabaseCloses) {
   auto write = Write();
   AwaitHeld();
   const Freedom other;
-  pace_.SetClosing(&other, true);
+  pace_.SetClosing(&other);
   write.get();
-  pace_.SetClosing(&other, false);
+  pace_.EndAll(&other);
   EXPECT_EQ(leases_.All().size(), 1u);
 }
 
@@ -134,7 +134,7 @@ TEST_F(PaceTest, AHeldFlushGoesOnWhenOneOfItsDatabaseIsNeeded) {
 TEST_F(PaceTest, ACompactionStaysHeldWhileAnotherDatabaseCloses) {
   Hold();
   const Freedom other;
-  pace_.SetClosing(&other, true);
+  pace_.SetClosing(&other);
   auto write = Write();
   AwaitHeld();
   leases_.Clear("ann");
@@ -164,8 +164,8 @@ TEST_F(PaceTest, AHeldFlushGoesOnHoweverSoonAnotherDatabaseHasClosed) {
   auto write = Write();
   AwaitHeld();
   const Freedom other;
-  pace_.SetClosing(&other, true);
-  pace_.SetClosing(&other, false);
+  pace_.SetClosing(&other);
+  pace_.EndAll(&other);
   EXPECT_TRUE(task_->IsFree());
   leases_.Clear("ann");
   write.get();

@@ -29,10 +29,12 @@ class CompactionAdmissionsTest : public testing::Test {
   std::shared_ptr<Task> Begin(const std::vector<std::string>& scopes) {
     auto task = std::make_shared<Task>();
     task->scopes = scopes;
+    task->freedom = freedom_;
     admissions_.Begin(task);
     return task;
   }
 
+  const std::shared_ptr<Freedom> freedom_ = std::make_shared<Freedom>();
   MovedClock clock_;
   LeaseStore leases_{&clock_};
   Pace pace_{&leases_, &clock_};
@@ -68,6 +70,14 @@ TEST_F(CompactionAdmissionsTest, WhenOneEndsAnotherMayBegin) {
   EXPECT_TRUE(Admit(kUsers));
   pace_.End(task);
   EXPECT_TRUE(Admit(kOrders));
+}
+
+TEST_F(CompactionAdmissionsTest, OneOfADatabaseThatClosesHoldsNobodyUp) {
+  Limit("", 1);
+  const auto task = Begin(kOrders);
+  EXPECT_FALSE(Admit(kUsers));
+  freedom_->is_closing = true;
+  EXPECT_TRUE(Admit(kUsers));
 }
 
 TEST_F(CompactionAdmissionsTest, OneThatNeverBeginsHoldsNobodyUpForLong) {

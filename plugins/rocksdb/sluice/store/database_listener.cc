@@ -60,7 +60,6 @@ DatabaseListener::DatabaseListener(std::shared_ptr<Database> database,
       closed_(std::move(closed)) {}
 
 DatabaseListener::~DatabaseListener() {
-  // The store tells nobody of what ends while it shuts down.
   pace_->EndAll(database_->freedom().get());
   Guarded([&] { closed_(database_.get()); });
 }
@@ -211,14 +210,15 @@ void DatabaseListener::OnBackgroundError(BackgroundErrorReason, Status* error) {
   });
 }
 
-// Its last flush is over. Of a database whose opening fails this is the first
-// that is heard; a read-only one may have been opened with the options, and so
-// the listener, of another.
+// Its last flush is over, and the store tells nobody of what ends from now on.
+// Of a database whose opening fails this is the first that is heard; a
+// read-only one may have been opened with the options, and so the listener, of
+// another.
 void DatabaseListener::OnDBShutdownBegin(DB*) {
   Freedom* const freedom = database_->freedom().get();
   if (!database_->WasOpened()) freedom->is_closing = true;
   if (!freedom->is_closing) return;
-  Guarded([&] { pace_->SetClosing(freedom, false); });
+  Guarded([&] { pace_->EndAll(freedom); });
 }
 
 }  // namespace sluice

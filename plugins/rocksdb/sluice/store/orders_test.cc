@@ -122,6 +122,26 @@ TEST_F(OrdersTest, AStoreThatClosesHoldsNothing) {
   ExpectAllThere();
 }
 
+// Its options keep what follows it.
+TEST_F(OrdersTest, AStoreThatHasClosedCountsNoMore) {
+  options_.level0_file_num_compaction_trigger = 2;
+  Open();
+  Set("compaction", "", kHold);
+  AddFile(2000);
+  AddFile(2000);
+  AwaitTask("compaction", "held");
+  const auto kept = db_->GetOptions();
+  db_.reset();
+  Open();
+  Await([](const Json& snapshot) { return snapshot.at("tasks").empty(); });
+  Set("compaction", "", {{"name", "concurrency"}, {"number", 1}});
+  AddFile(10);
+  AddFile(10);
+  Await([this](const Json&) { return FilesAtLevel(0) < 2; });
+  EXPECT_TRUE(HasLeases());
+  ExpectAllThere();
+}
+
 TEST_F(OrdersTest, AStoreClosesWhileAStartedFlushWaitsForPausedWork) {
   Open();
   Put(1);

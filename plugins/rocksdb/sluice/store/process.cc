@@ -181,7 +181,7 @@ void Process::Opened(DB* db) {
 
 void Process::ShutdownBegins(Database* database) {
   database->freedom()->is_closing = true;
-  pace_.SetClosing(database->freedom().get(), true);
+  pace_.SetClosing(database->freedom().get());
   database->Shutdown();
   Remove(database);
 }
