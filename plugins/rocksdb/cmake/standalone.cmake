@@ -77,6 +77,7 @@ sluice_test(store_test sluice_store
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc
   sluice/log/tiered_log_test.cc
+  sluice/store/bounds_test.cc
   sluice/store/database_test.cc
   sluice/store/exit_test.cc
   sluice/store/orders_test.cc

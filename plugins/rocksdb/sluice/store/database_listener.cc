@@ -24,12 +24,11 @@ using ROCKSDB_NAMESPACE::SubcompactionJobInfo;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 using ROCKSDB_NAMESPACE::WriteStallInfo;
 
-// Recovery, shutdown and what a caller waits for with locks never wait.
+// Recovery, shutdown, what a caller waits for with locks, and what keeps the
+// store within its bounds of memory and logs never wait.
 bool IsExempt(FlushReason reason) {
   switch (reason) {
     case FlushReason::kWriteBufferFull:
-    case FlushReason::kWriteBufferManager:
-    case FlushReason::kWalFull:
     case FlushReason::kManualFlush:
     case FlushReason::kMemtableMaxRangeDeletions:
       return false;

@@ -88,6 +88,35 @@ TEST_F(OrderGuardTest, AStallAndObsoleteFilesEndAll) {
   }
 }
 
+TEST_F(OrderGuardTest, LogsFarBeyondTheirBoundEndOrdersOfFlushes) {
+  Hold(Kind::kCompaction);
+  Hold(Kind::kFlush);
+  store_->max_log_bytes = 1 << 20;
+  store_->log_bytes = 3 << 19;
+  Look();
+  EXPECT_EQ(leases_.All().size(), 2u);
+  store_->log_bytes = 2 << 20;
+  Look();
+  ASSERT_EQ(leases_.All().size(), 1u);
+  EXPECT_EQ(leases_.All()[0].kind, Kind::kCompaction);
+}
+
+TEST_F(OrderGuardTest, StoresOfOneWriteBufferManagerShareItsBound) {
+  const auto other = std::make_shared<StoreState>(*store_);
+  for (const auto& store : {store_, other}) {
+    store->write_buffers = &leases_;
+    store->max_write_buffer_bytes = 1 << 20;
+    store->flush_debt_bytes = 1 << 20;
+  }
+  Hold(Kind::kFlush);
+  Look();
+  EXPECT_EQ(leases_.All().size(), 1u);
+  guard_.Look({store_, other});
+  EXPECT_TRUE(leases_.All().empty());
+  Look();
+  EXPECT_FALSE(guard_.Forbids(Kind::kFlush));
+}
+
 TEST_F(OrderGuardTest, WhereLogsGoIsOrderedAtALimitAsWell) {
   const Setting slow{SettingName::kTier, 0, "slow"};
   leases_.Set({Kind::kLogPlacement, "", slow, "ann", {}}, 60, true);

@@ -22,13 +22,32 @@ using ROCKSDB_NAMESPACE::kMaxSequenceNumber;
 using ROCKSDB_NAMESPACE::SequenceNumber;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 
-// Names a protected member, which is all that derived classes are for here.
-class ErrorsOf : public DBImpl {
+// Names protected members, which is all that derived classes are for here.
+class MembersOf : public DBImpl {
  public:
-  static ErrorHandler& In(DBImpl* store) {
-    return store->*(&ErrorsOf::error_handler_);
+  static ErrorHandler& Errors(DBImpl* store) {
+    return store->*(&MembersOf::error_handler_);
+  }
+  // As PreprocessWrite() has it: 0 where it bounds nothing.
+  static uint64_t MaxLogBytes(DBImpl* store) {
+    const auto* const families = store->GetVersionSet()->GetColumnFamilySet();
+    if (families->NumberOfColumnFamilies() == 1) return 0;
+    const auto& options = store->*(&MembersOf::mutable_db_options_);
+    if (options.max_total_wal_size > 0) return options.max_total_wal_size;
+    return 4 * (store->*(&MembersOf::max_total_in_memory_state_)).load();
   }
 };
+
+// Names a private member: access is not checked where a template is
+// instantiated explicitly.
+uint64_t LogBytes(DBImpl* store);
+template <auto member>
+struct LogBytesBy {
+  friend uint64_t LogBytes(DBImpl* store) {
+    return (store->*member).LoadRelaxed();
+  }
+};
+template struct LogBytesBy<&DBImpl::wals_total_size_>;
 
 FamilyState StateOf(ColumnFamilyData* family) {
   const auto& options = family->GetLatestMutableCFOptions();
@@ -105,6 +124,7 @@ void SumUp(StoreState* state) {
     state->has_queued_flush |= each.has_queued_flush;
     state->live_bytes += each.bytes;
     state->compaction_debt_bytes += CompactionDebtBytes(each);
+    state->flush_debt_bytes += FlushDebtBytes(each);
   }
 }
 
@@ -122,15 +142,20 @@ StoreState ReadState(DB* db) {
         state.families.push_back(StateOf(family));
       }
     }
-    ErrorHandler& errors = ErrorsOf::In(store);
+    ErrorHandler& errors = MembersOf::Errors(store);
     state.is_in_error =
         !errors.GetBGError().ok() || errors.IsRecoveryInProgress();
     state.running_flushes = store->num_running_flushes();
     // The program itself may have files kept, as for a copy of them.
     if (store->IsFileDeletionsEnabled()) {
       state.obsolete_bytes = versions->GetObsoleteSstFilesSize();
+      state.log_bytes = LogBytes(store);
     }
+    state.max_log_bytes = MembersOf::MaxLogBytes(store);
   }
+  const auto& buffers = store->immutable_db_options().write_buffer_manager;
+  state.write_buffers = buffers.get();
+  state.max_write_buffer_bytes = buffers->buffer_size();
   SumUp(&state);
   return state;
 }

@@ -25,4 +25,9 @@ double ObsoleteFilesCloseness(const StoreState& store) {
   return static_cast<double>(store.obsolete_bytes) / limit;
 }
 
+double ExcessCloseness(uint64_t bytes, uint64_t bound) {
+  if (bound == 0 || bytes <= bound) return 0;
+  return static_cast<double>(bytes - bound) / static_cast<double>(bound);
+}
+
 }  // namespace sluice

@@ -25,6 +25,15 @@ struct StoreState {
   // Of files that are kept for as long as older flushes and compactions run.
   uint64_t obsolete_bytes = 0;
   uint64_t compaction_debt_bytes = 0;
+  uint64_t flush_debt_bytes = 0;
+  // Logs that are still needed, and how many bytes of them there may be; 0 for
+  // any number.
+  uint64_t log_bytes = 0;
+  uint64_t max_log_bytes = 0;
+  // Which write buffer manager it has, alone or with other stores, and the
+  // manager's bound; 0 for none.
+  const void* write_buffers = nullptr;
+  uint64_t max_write_buffer_bytes = 0;
 
   // nullptr if it was not there.
   const FamilyState* Find(uint32_t family) const;
@@ -32,5 +41,10 @@ struct StoreState {
 
 // How near obsolete files are to what may be kept: 1 where it is reached.
 double ObsoleteFilesCloseness(const StoreState& store);
+
+// How far bytes in memory or in logs are on their way from their bound to twice
+// the bound. A store without orders has passed it, too, while the flush runs
+// that it orders there.
+double ExcessCloseness(uint64_t bytes, uint64_t bound);
 
 }  // namespace sluice

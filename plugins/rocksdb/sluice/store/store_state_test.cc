@@ -33,5 +33,12 @@ TEST(StoreStateTest, ASmallStoreMayKeepAGibibyte) {
   EXPECT_DOUBLE_EQ(ObsoleteFilesCloseness(store), 0.5);
 }
 
+TEST(StoreStateTest, TwiceABoundIsTheLimitOfWhatGoesBeyondIt) {
+  EXPECT_EQ(ExcessCloseness(kGiB, kGiB), 0);
+  EXPECT_DOUBLE_EQ(ExcessCloseness(kGiB + kGiB / 2, kGiB), 0.5);
+  EXPECT_DOUBLE_EQ(ExcessCloseness(2 * kGiB, kGiB), 1);
+  EXPECT_EQ(ExcessCloseness(kGiB, 0), 0);
+}
+
 }  // namespace
 }  // namespace sluice
