@@ -132,5 +132,24 @@ TEST_F(BoundsTest, AFlushThatTheMemoryNeedsIsNotHeld) {
   EXPECT_TRUE(HasLeases());
 }
 
+// It drops nothing while one of its compactions runs.
+TEST_F(BoundsTest, AFifoFamilyDropsWhatIsTooMuchThroughAHold) {
+  options_.compaction_style = ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+  options_.num_levels = 1;
+  options_.level0_file_num_compaction_trigger = 4;
+  options_.level0_slowdown_writes_trigger = 1000;
+  options_.level0_stop_writes_trigger = 1000;
+  options_.compaction_options_fifo.allow_compaction = true;
+  options_.compaction_options_fifo.max_table_files_size = kMiB;
+  Open();
+  ASSERT_TRUE(Set("compaction", "", kHold).contains("lease"));
+  for (int i = 0; i < 60; ++i) AddFile(50);
+  const Json snapshot = Await([this](const Json&) {
+    return Property("live-sst-files-size") <= 2 * kMiB;
+  });
+  EXPECT_TRUE(FindTask(snapshot, "compaction", "held").is_null());
+  EXPECT_TRUE(HasLeases());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -37,6 +37,20 @@ bool IsExempt(FlushReason reason) {
   }
 }
 
+// FIFO drops nothing while one of its compactions runs, and copies files to
+// another temperature with the store's mutex locked.
+bool IsExempt(CompactionReason reason, const FamilyState* family) {
+  switch (reason) {
+    case CompactionReason::kChangeTemperature:
+    case CompactionReason::kFIFOMaxSize:
+    case CompactionReason::kFIFOReduceNumFiles:
+    case CompactionReason::kFIFOTtl:
+      return true;
+    default:
+      return family != nullptr && family->is_fifo;
+  }
+}
+
 uint64_t InputBytes(DB* db, const CompactionJobInfo& info) {
   uint64_t sum = 0;
   for (const std::string& file : info.input_files) {
@@ -163,9 +177,8 @@ void DatabaseListener::OnCompactionBegin(DB* db,
   Guarded([&] {
     auto task = NewTask(Kind::kCompaction, info.cf_id, info.cf_name,
                         info.base_input_level, info.job_id);
-    // The store copies the file with its mutex locked.
     task->is_exempt =
-        info.compaction_reason == CompactionReason::kChangeTemperature;
+        IsExempt(info.compaction_reason, database_->State()->Find(info.cf_id));
     task->bytes_total = InputBytes(db, info);
     task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
                   std::to_string(info.output_level);

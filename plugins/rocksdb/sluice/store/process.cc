@@ -266,6 +266,9 @@ bool Process::IsPutOff(const std::vector<std::string>& scopes,
 bool Process::IsHeld(const Database* database, const std::string& family,
                      int level) const {
   if (database == nullptr || database->freedom()->IsSet()) return false;
+  const auto state = database->State();
+  const FamilyState* const known = state->Find(family);
+  if (known != nullptr && known->is_fifo) return false;
   const auto pace = leases_.Find(Kind::kCompaction, Aspect::kPace,
                                  ScopesOf(database->name(), family, level));
   return pace && pace->setting.name == SettingName::kHold;

@@ -18,6 +18,13 @@ const FamilyState* StoreState::Find(uint32_t family) const {
   return found != families.end() && found->id == family ? &*found : nullptr;
 }
 
+const FamilyState* StoreState::Find(const std::string& name) const {
+  const auto found =
+      std::find_if(families.begin(), families.end(),
+                   [&](const FamilyState& each) { return each.name == name; });
+  return found != families.end() ? &*found : nullptr;
+}
+
 double ObsoleteFilesCloseness(const StoreState& store) {
   const double limit =
       std::max(kMinObsoleteBytes,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sluice/monotonic_clock.h"
@@ -37,6 +38,7 @@ struct StoreState {
 
   // nullptr if it was not there.
   const FamilyState* Find(uint32_t family) const;
+  const FamilyState* Find(const std::string& name) const;
 };
 
 // How near obsolete files are to what may be kept: 1 where it is reached.

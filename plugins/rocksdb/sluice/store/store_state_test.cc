@@ -18,6 +18,14 @@ TEST(StoreStateTest, AFamilyIsFoundByItsId) {
   EXPECT_EQ(store.Find(10), nullptr);
 }
 
+TEST(StoreStateTest, AFamilyIsFoundByItsName) {
+  StoreState store;
+  store.families.resize(2);
+  store.families[1].name = "users";
+  EXPECT_EQ(store.Find("users"), &store.families[1]);
+  EXPECT_EQ(store.Find("orders"), nullptr);
+}
+
 TEST(StoreStateTest, ObsoleteFilesMayBeAQuarterOfTheStore) {
   StoreState store;
   store.live_bytes = 40 * kGiB;
