@@ -39,13 +39,13 @@ struct Task {
   int job = 0;
   uint32_t family = 0;
   std::string phase;
-  // 0 if it is not known.
-  uint64_t bytes_total = 0;
   TimePoint started_at;
   std::shared_ptr<const Freedom> freedom;
   // Recovery, shutdown and what else must not wait, from now on.
   std::atomic<bool> is_exempt{false};
 
+  // 0 if it is not known.
+  std::atomic<uint64_t> bytes_total{0};
   std::atomic<uint64_t> bytes_read{0};
   std::atomic<uint64_t> bytes_written{0};
   // What other nodes have done of it: shown, and paid for by no rate.

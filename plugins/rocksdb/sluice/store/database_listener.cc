@@ -179,10 +179,11 @@ void DatabaseListener::OnCompactionBegin(DB* db,
                         info.base_input_level, info.job_id);
     task->is_exempt =
         IsExempt(info.compaction_reason, database_->State()->Find(info.cf_id));
-    task->bytes_total = InputBytes(db, info);
     task->phase = "L" + std::to_string(info.base_input_level) + " to L" +
                   std::to_string(info.output_level);
+    // Before a look at files, which may take longer than it is waited for.
     admissions_->Begin(task);
+    task->bytes_total = InputBytes(db, info);
     SetCurrentTask(std::move(task));
   });
 }

@@ -1,8 +1,12 @@
 // Orders to a real store.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <future>
+#include <utility>
 
+#include "rocksdb/file_system.h"
 #include "rocksdb/statistics.h"
 #include "sluice/store/opened_store.h"
 
@@ -11,10 +15,32 @@ namespace {
 
 using ROCKSDB_NAMESPACE::BottommostLevelCompaction;
 using ROCKSDB_NAMESPACE::CompactRangeOptions;
+using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FileSystemWrapper;
 using ROCKSDB_NAMESPACE::FlushOptions;
+using ROCKSDB_NAMESPACE::IODebugContext;
+using ROCKSDB_NAMESPACE::IOOptions;
+using ROCKSDB_NAMESPACE::IOStatus;
 
 const Json kHold = {{"name", "hold"}};
 const Json kSlow = {{"name", "tier"}, {"text", "slow"}};
+
+// Calls back before it first says how large a table is.
+class WatchedSizes : public FileSystemWrapper {
+ public:
+  WatchedSizes() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "WatchedSizes"; }
+
+  IOStatus GetFileSize(const std::string& name, const IOOptions& options,
+                       uint64_t* bytes, IODebugContext* debug) override {
+    const bool is_table =
+        name.size() > 4 && name.substr(name.size() - 4) == ".sst";
+    if (is_table && on_first_table) std::exchange(on_first_table, nullptr)();
+    return target()->GetFileSize(name, options, bytes, debug);
+  }
+
+  std::function<void()> on_first_table;
+};
 
 class OrdersTest : public OpenedStore {
  protected:
@@ -82,6 +108,25 @@ TEST_F(OrdersTest, AHeldCompactionKeepsItsWorkAndGoesOn) {
   EXPECT_TRUE(compaction.get());
   EXPECT_EQ(FilesAtLevel(0), 0u);
   ExpectAllThere();
+}
+
+// A slow file system must not have others begin meanwhile.
+TEST_F(OrdersTest, ACompactionCountsBeforeItsFilesAreLookedAt) {
+  const auto files = std::make_shared<WatchedSizes>();
+  const auto env = ROCKSDB_NAMESPACE::NewCompositeEnv(files);
+  options_.env = env.get();
+  options_.disable_auto_compactions = true;
+  Open();
+  AddFile(10);
+  AddFile(10);
+  bool is_counted = false;
+  files->on_first_table = [&] {
+    const Json snapshot = Call("snapshot", Json::object());
+    is_counted = FindTask(snapshot, "compaction", "running").is_object();
+  };
+  EXPECT_TRUE(Compact().get());
+  EXPECT_TRUE(is_counted);
+  db_.reset();
 }
 
 TEST_F(OrdersTest, AHoldOfOneLevelLeavesOthersAlone) {

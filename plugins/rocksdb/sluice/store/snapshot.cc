@@ -17,9 +17,9 @@ uint64_t Bounded(double number) {
 }
 
 Json ToJson(const Task& task, TimePoint now) {
-  const uint64_t done = task.bytes_total > 0
-                            ? std::min(task.Progress(), task.bytes_total)
-                            : task.Progress();
+  const uint64_t total = task.bytes_total;
+  const uint64_t progress = task.Progress();
+  const uint64_t done = total > 0 ? std::min(progress, total) : progress;
   return {
       {"id", task.id},
       {"kind", NameOf(task.kind)},
@@ -27,7 +27,7 @@ Json ToJson(const Task& task, TimePoint now) {
       {"state", task.held_threads > 0 ? "held" : "running"},
       {"phase", task.phase},
       {"bytes_done", done},
-      {"bytes_total", task.bytes_total},
+      {"bytes_total", total},
       {"rate_bytes_per_second", task.rate_bytes_per_second.load()},
       {"throttled_seconds",
        static_cast<double>(task.throttled_nanoseconds) / kNanosecondsPerSecond},
