@@ -329,6 +329,32 @@ TEST_F(OrdersTest, RequestsAreTimedByIntervals) {
   });
 }
 
+TEST_F(OrdersTest, ASnapshotOfManyFamiliesIsALineWithDebtsOfBothKinds) {
+  Open();
+  std::vector<std::string> names;
+  for (int i = 0; i < 600; ++i) {
+    names.push_back(std::to_string(i) + std::string(1000, 'n'));
+  }
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyHandle*> families;
+  ASSERT_TRUE(
+      db_->CreateColumnFamilies(
+             ROCKSDB_NAMESPACE::ColumnFamilyOptions(options_), names, &families)
+          .ok());
+  const auto count = [](const Json& snapshot, const char* kind) {
+    const Json& debts = snapshot.at("debts");
+    return std::count_if(debts.begin(), debts.end(), [&](const Json& debt) {
+      return debt["kind"] == kind && debt["scope"] != "";
+    });
+  };
+  Await([&](const Json& snapshot) {
+    return snapshot.contains("debts") && count(snapshot, "flush") > 100 &&
+           count(snapshot, "compaction") > 100;
+  });
+  for (auto* each : families) {
+    ASSERT_TRUE(db_->DestroyColumnFamilyHandle(each).ok());
+  }
+}
+
 TEST_F(OrdersTest, WithoutOrdersTheOptionsOfTheStoreStay) {
   options_.statistics = ROCKSDB_NAMESPACE::CreateDBStatistics();
   Open();

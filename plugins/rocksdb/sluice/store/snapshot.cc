@@ -1,16 +1,39 @@
 #include "sluice/store/snapshot.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sluice/store/scope_names.h"
 
 namespace sluice {
 namespace {
 
-// A snapshot is one line of at most 1 MiB.
-constexpr size_t kMaxTasks = 1000;
-constexpr size_t kMaxDebts = 2000;
+// A snapshot is one line of at most 1 MiB, which also has the leases. Names may
+// be long.
+constexpr size_t kMaxTaskBytes = 256 << 10;
+constexpr size_t kMaxDebtBytesOfAKind = 160 << 10;
 constexpr double kNanosecondsPerSecond = 1e9;
+
+// Puts objects into a list for as long as there is room.
+class BoundedList {
+ public:
+  BoundedList(size_t bytes, Json* list) : bytes_left_(bytes), list_(list) {}
+
+  bool IsFull() const { return bytes_left_ == 0; }
+  void Add(Json object) {
+    const size_t bytes = WriteJson(object).size() + 1;
+    if (bytes > bytes_left_) {
+      bytes_left_ = 0;
+      return;
+    }
+    bytes_left_ -= bytes;
+    list_->push_back(std::move(object));
+  }
+
+ private:
+  size_t bytes_left_;
+  Json* const list_;
+};
 
 uint64_t Bounded(double number) {
   return static_cast<uint64_t>(std::clamp(number, 0.0, kMaxWholeNumber));
@@ -113,16 +136,16 @@ Debt Sum(const std::vector<Debt>& debts) {
 }
 
 void AddDebts(Kind kind, const OpenDatabases& databases, Json* debts) {
+  BoundedList shown(kMaxDebtBytesOfAKind, debts);
   std::vector<Debt> all;
   for (const auto& database : databases) {
     const auto state = database->State();
     for (const FamilyState& family : state->families) {
       all.push_back(kind == Kind::kCompaction ? CompactionDebt(family)
                                               : FlushDebt(family));
-      if (debts->size() < kMaxDebts) {
-        debts->push_back(ToJson(
-            kind, FamilyScope(database->name(), family.name), all.back()));
-      }
+      if (shown.IsFull()) continue;
+      shown.Add(
+          ToJson(kind, FamilyScope(database->name(), family.name), all.back()));
     }
   }
   debts->push_back(ToJson(kind, "", Sum(all)));
@@ -145,15 +168,14 @@ Json ToJson(const char* request_class, const OperationLatencies::Interval& in,
 Json Tasks(const OpenDatabases& databases, const RunningTasks& running,
            TimePoint now) {
   Json tasks = Json::array();
-  for (const auto& task : running) {
-    if (tasks.size() < kMaxTasks) tasks.push_back(ToJson(*task, now));
-  }
+  BoundedList shown(kMaxTaskBytes, &tasks);
+  for (const auto& task : running) shown.Add(ToJson(*task, now));
   for (const auto& database : databases) {
     const auto state = database->State();
     for (const FamilyState& family : state->families) {
       const auto since = database->PutOffSince(family.id, now);
-      if (!since || tasks.size() >= kMaxTasks) continue;
-      tasks.push_back(DeferredTask(*database, family, Seconds(now - *since)));
+      if (!since || shown.IsFull()) continue;
+      shown.Add(DeferredTask(*database, family, Seconds(now - *since)));
     }
   }
   return tasks;
