@@ -1,6 +1,7 @@
 """Colours, sizes and the deterministic way to write SVG."""
 
 import io
+import re
 from dataclasses import dataclass
 
 import matplotlib
@@ -9,7 +10,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 _PARAMETERS = {
-    # Identifiers inside the SVG come from this instead of from a random number.
+    # Identifiers come from this instead of from a random number, which could come up twice.
     "svg.hashsalt": "sluice",
     # Glyphs as paths: the same picture whatever fonts the reader has.
     "svg.fonttype": "path",
@@ -23,6 +24,10 @@ _PARAMETERS = {
     "legend.frameon": False,
     "path.simplify": False,
 }
+
+
+# As matplotlib makes them: a letter, and a hash of what they identify.
+_HASHED_IDENTIFIER = re.compile(r'(?<=["#])([a-z])[0-9a-f]{10}(?=[")])')
 
 
 @dataclass(frozen=True)
@@ -109,5 +114,17 @@ def to_svg(figure: Figure) -> bytes:
     out = io.BytesIO()
     FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})
     # Trailing blanks are matplotlib's; files of this project have none.
-    lines = out.getvalue().decode().splitlines()
+    lines = _number_identifiers(out.getvalue().decode()).splitlines()
     return ("\n".join(line.rstrip() for line in lines) + "\n").encode()
+
+
+def _number_identifiers(svg: str) -> str:
+    """Identifiers by their order of appearance.
+
+    Their hashes are of coordinates to the last bit, which processors with other vector units
+    compute otherwise; what is drawn has six decimals.
+    """
+    numbered: dict[str, str] = {}
+    return _HASHED_IDENTIFIER.sub(
+        lambda found: numbered.setdefault(found[0], f"{found[1]}{len(numbered) + 1}"), svg
+    )
