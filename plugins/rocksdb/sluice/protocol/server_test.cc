@@ -132,14 +132,17 @@ TEST_F(ServerTest, TakesOverTheSocketOfADeadProcess) {
 // It goes on after its parent has died, whose socket is left there.
 TEST_F(ServerTest, AForkedChildDoesNotKeepTheSocket) {
   std::array<int, 2> ends;
-  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   const pid_t child = ::fork();
+  char running = 0;
   if (child == 0) {
     ::close(ends[1]);
-    char none;
-    ::_exit(::read(ends[0], &none, 1) == 0 ? 0 : 1);
+    if (::write(ends[0], &running, 1) != 1) ::_exit(2);
+    ::_exit(::read(ends[0], &running, 1) == 0 ? 0 : 1);
   }
   ::close(ends[0]);
+  // fork() may return here before the child has closed anything.
+  ASSERT_EQ(::read(ends[1], &running, 1), 1);
   const std::string path = server_->path();
   std::filesystem::rename(path, path + ".left");
   server_.reset();
