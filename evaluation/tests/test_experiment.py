@@ -152,3 +152,18 @@ def test_a_load_warms_up_within_the_warm_up_phase(tmp_path):
     small["load"]["warm_up"]["duration_seconds"] = longest + 1
     with pytest.raises(EvaluationError, match="longer than warm_up_seconds"):
         load(write(tmp_path, document))
+
+
+def test_a_stage_may_have_a_warm_up_of_its_own(tmp_path):
+    document = yaml.safe_load((EXPERIMENTS / "hbase-phases.yml").read_text())
+    small = document["profiles"]["small"]
+    small["phases_by_stage"] = {"measure": {"warm_up_seconds": 200}}
+    experiment = load(write(tmp_path, document))
+    assert experiment.phases("small", "measure") == small["phases"] | {"warm_up_seconds": 200}
+    assert experiment.phases("small", "tune") == small["phases"]
+    small["phases_by_stage"] = {"measure": {"warm_up_seconds": 1}}
+    with pytest.raises(EvaluationError, match="longer than warm_up_seconds, 1"):
+        load(write(tmp_path, document))
+    small["phases_by_stage"] = {"mesure": {"warm_up_seconds": 200}}
+    with pytest.raises(EvaluationError, match="mesure, which is none of its stages"):
+        load(write(tmp_path, document))

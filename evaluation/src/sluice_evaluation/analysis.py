@@ -173,9 +173,10 @@ class Study:
     def planned_seconds(self) -> float:
         """Time that all runs of the profile take, from the experiment's own figures."""
         table = self.experiment.profile(self.profile)
-        each = sum(table["phases"].values()) + table["estimate"]["overhead_seconds"]
         total = 0.0
         for stage in self.experiment.stage_names(self.profile):
+            phases = self.experiment.phases(self.profile, stage)
+            each = sum(phases.values()) + table["estimate"]["overhead_seconds"]
             cells = self.experiment.cells(self.profile, stage)
             total += len(cells) * self.experiment.runs(self.profile, stage) * each
         return total

@@ -69,6 +69,11 @@ class Experiment:
         """Runs of each cell."""
         return self.stage(stage).get("runs", self.profile(profile)["runs"])
 
+    def phases(self, profile: str, stage: str) -> dict[str, float]:
+        """Lengths of a run's phases in seconds."""
+        table = self.profile(profile)
+        return table["phases"] | table.get("phases_by_stage", {}).get(stage, {})
+
     def baseline(self, profile: str) -> dict[str, Any]:
         """Factor values of the cells that others are divided by."""
         return self.profile(profile).get("baseline", self.document["baseline"])
@@ -142,10 +147,13 @@ def _load_faults(experiment: Experiment, profile: str) -> list[str]:
     loads = [table.get("load", {}), *table.get("load_by_device", {}).values()]
     stages = experiment.stage_names(profile)
     cells = [cell for stage in stages for cell in experiment.cells(profile, stage)]
-    wrong = []
+    wrong = [
+        f"profile {profile}: phases_by_stage has {name}, which is none of its stages"
+        for name in table.get("phases_by_stage", {}).keys() - stages
+    ]
     if any(cell.even_load for cell in cells) and any("even" not in load for load in loads):
         wrong.append(f"profile {profile}: a level has even_load, and a load has no entry even")
-    longest = table["phases"]["warm_up_seconds"]
+    longest = min(experiment.phases(profile, stage)["warm_up_seconds"] for stage in stages)
     if any(load.get("warm_up", {}).get("duration_seconds", 0) > longest for load in loads):
         wrong.append(
             f"profile {profile}: warm_up of a load is longer than warm_up_seconds, {longest}"

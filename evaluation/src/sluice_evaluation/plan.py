@@ -168,7 +168,7 @@ def _load_seconds(runs: list[dict], table: dict) -> float:
 def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str, Any]:
     """Everything that a runner needs to know of one run."""
     document, table = stage.experiment.document, stage.table
-    timing, load = table["phases"], _load_of(table, cell)
+    timing, load = stage.experiment.phases(stage.profile, stage.name), _load_of(table, cell)
     warm_up = float(timing["warm_up_seconds"])
     end = warm_up + timing["normal_seconds"]
     shift = stage.experiment.stage(stage.name).get("burst_shift_seconds", 0.0)
