@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from sluice_evaluation import cli, records
-from sluice_evaluation.analysis import compare, ratio_text, significant, studies
+from sluice_evaluation.analysis import CellRuns, compare, ratio_text, significant, studies
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.inference import Caution, RatioEstimate, Shape, Verdict
@@ -66,6 +66,28 @@ def test_warnings_of_records_travel_with_the_ratio(by_name, change, caution):
     )
     assert caution not in compare(sluice, stock, "latency_p99_seconds").warnings
     assert caution in compare(odd, stock, "latency_p99_seconds").warnings
+
+
+@pytest.mark.parametrize(("late_seconds", "warned"), [(0.0, False), (0.09, False), (0.2, True)])
+def test_what_the_warm_up_left_undone_is_told(loaded, tmp_path, late_seconds, warned):
+    (normal,) = (p for p in loaded[0].document["phases"] if p["name"] == "normal")
+    begin = normal["start_seconds"]
+    rows = [
+        # Late before, and done by then; and late in the normal phase, which is what is measured.
+        (begin - 2, 5.0, 0.001),
+        (begin - 0.5, 0.001 + late_seconds, 0.001),
+        (begin + 0.5, 5.0, 0.001),
+    ]
+    lines = ["client,operation,kind,start_seconds,end_seconds,operations,mean_seconds"]
+    for end, intended, measured in rows:
+        for kind, mean in (("intended", intended), ("measured", measured)):
+            lines.append(f"steady,READ,{kind},{end - 1},{end},10,{mean}")
+        lines.append(f"steady,UPDATE,measured,{end - 1},{end},0,0")
+    (tmp_path / "intervals.csv").write_text("\n".join(lines) + "\n")
+    record = dataclasses.replace(loaded[0], directory=tmp_path)
+    assert record.late_seconds == pytest.approx(late_seconds)
+    cell = CellRuns("cell", {}, "intended", complete=(record,), failed=())
+    assert (Caution.LATE in cell.cautions) is warned
 
 
 def test_failed_runs_are_told(by_name):

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sluice_evaluation.probes import fingerprint, sampler, timeline
+from sluice_evaluation.probes import fingerprint, processors, sampler, timeline
 from sluice_evaluation.schema import violations
 
 PROBES = Path(fingerprint.__file__).parent
@@ -248,3 +248,33 @@ def test_wrong_timeline_is_refused(document, message):
 def test_timeline_file_that_is_not_there(tmp_path):
     done = bare("timeline", str(tmp_path / "none.json"), "--events", str(tmp_path / "e"))
     assert done.returncode == 2 and "none.json" in done.stderr
+
+
+def stat_of(*fields):
+    return "cpu  " + " ".join(map(str, fields)) + "\ncpu0 1 2 3\n"
+
+
+def test_stolen_share_is_of_all_time_that_passed():
+    before = stat_of(100, 0, 50, 900, 5, 0, 5, 10, 70, 0)
+    after = stat_of(150, 0, 70, 1000, 5, 0, 5, 40, 99, 0)
+    assert processors.stolen_share(before, after) == pytest.approx(30 / 200)
+    assert processors.stolen_share(before, before) == 0.0
+
+
+def test_processors_are_in_use_while_they_are_looked_at():
+    done = bare("processors", "--duration", "0.2", "--most-stolen-share", "1")
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["duration_seconds"] >= 0.2
+    assert 0 <= seen["stolen_share"] <= 1
+
+
+def test_too_much_that_others_have_fails_with_what_to_do(monkeypatch, capsys):
+    seen = {"duration_seconds": 20.0, "stolen_share": 0.0731}
+    monkeypatch.setattr(processors, "observe", lambda _: seen)
+    assert processors.main([]) == 1
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == seen
+    assert "7.3% of the processors' time" in printed.err
+    assert "another machine" in printed.err
+    assert processors.main(["--most-stolen-share", "0.08"]) == 0

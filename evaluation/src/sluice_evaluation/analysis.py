@@ -27,6 +27,8 @@ from sluice_evaluation.records import Record
 
 # More than this share of operations that were due and never issued is an overloaded run.
 UNISSUED_SHARE = 0.01
+# Later than this, requests of the normal phase waited for what the warm-up had left to do.
+LATE_SECONDS = 0.1
 # Beyond this a latency may have changed because of others on the same hardware.
 STOLEN_SHARE = 0.01
 # Beyond this the 99th percentile may be that of the load generator.
@@ -65,6 +67,8 @@ class CellRuns:
             found.append(Caution.OVERLOADED)
         if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
             found.append(Caution.MIXED_SOFTWARE)
+        if any(r.late_seconds > LATE_SECONDS for r in self.complete):
+            found.append(Caution.LATE)
         if any((r.stolen_share or 0) > STOLEN_SHARE for r in self.complete):
             found.append(Caution.STOLEN)
         if any((r.generator_wait_share or 0) > GENERATOR_WAIT_SHARE for r in self.complete):

@@ -7,7 +7,7 @@ from pathlib import Path
 from sluice_evaluation import commands
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import DEFAULT_DIRECTORY
-from sluice_evaluation.probes import fingerprint, sampler, timeline
+from sluice_evaluation.probes import fingerprint, processors, sampler, timeline
 
 EPILOG = """\
 A whole evaluation, as ansible/playbooks/evaluate.yml runs it:
@@ -90,6 +90,11 @@ def _probing(subcommands: argparse._SubParsersAction) -> None:
     print_ = _command(subcommands, "fingerprint", "print hardware, kernel, clock and versions")
     print_.add_argument("-o", "--output-format", choices=("json",), default="json")
     print_.set_defaults(run=lambda _: fingerprint.main([]))
+    alone = _command(
+        subcommands, "processors", "see whether other guests of the host use the processors too"
+    )
+    processors.add_arguments(alone)
+    alone.set_defaults(run=processors.run)
     sample = _command(subcommands, "sample", "sample CPU, memory, disks and pressure until SIGTERM")
     sampler.add_arguments(sample)
     sample.set_defaults(run=sampler.run)

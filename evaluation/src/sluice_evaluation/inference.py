@@ -35,6 +35,7 @@ class Caution(StrEnum):
     MIXED_ENVIRONMENT = "mixed-environment"
     ERRORS = "errors"
     OVERLOADED = "overloaded"
+    LATE = "late"
     STOLEN = "stolen"
     GENERATOR_WAITED = "generator-waited"
     SIMULTANEOUS = "simultaneous"
@@ -51,6 +52,8 @@ CAUTION_TEXT = {
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",
     Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
+    Caution.LATE: "requests of the warm-up were still to be issued when the normal phase of one of "
+    "the runs began: latencies hold their wait",
     Caution.STOLEN: "over 1 % of the processors' time went to other machines in one of the runs",
     Caution.GENERATOR_WAITED: "a load generator waited for its own processor quota for over 1 % of "
     "the time of one of the runs: latencies hold that",

@@ -4,6 +4,7 @@ A complete run lies in `<experiment>/<profile>/<cell>/<run>/`, a failed attempt 
 `<run>-failed-<attempt>/`: both stay, and neither is ever written again.
 """
 
+import csv
 import hashlib
 import json
 import math
@@ -62,6 +63,23 @@ class Record:
         window = normal_phase(self.document)
         shares = (node_metrics.throttled_share(path, *window) for path in files)
         return max((share for share in shares if share is not None), default=None)
+
+    @cached_property
+    def late_seconds(self) -> float:
+        """How late requests were issued when the normal phase began, for what came before it.
+
+        The mean of the last interval of the warm-up, for the client and operation that has most;
+        0 without a schedule or a warm-up.
+        """
+        phase = next(p for p in self.document["phases"] if p["name"] == "normal")
+        means: dict[tuple[str, str], dict[str, float]] = {}
+        with (self.directory / "intervals.csv").open(newline="") as lines:
+            for row in csv.DictReader(lines):
+                if int(row["operations"]) and float(row["end_seconds"]) <= phase["start_seconds"]:
+                    of_operation = means.setdefault((row["client"], row["operation"]), {})
+                    of_operation[row["kind"]] = float(row["mean_seconds"])
+        waits = (m["intended"] - m["measured"] for m in means.values() if len(m) > 1)
+        return max(waits, default=0.0)
 
     def value(self, metric: str, latency: str) -> float | None:
         """A metric by name, or None when the record does not hold it.
