@@ -54,3 +54,16 @@ def smoke_results(tmp_path_factory, experiments) -> Path:
         if "smoke" in chosen.document["profiles"]:
             run_everything(chosen, "smoke", results, scratch)
     return results
+
+
+@pytest.fixture
+def controlled(experiments, tmp_path):
+    """Plan and run of the arm whose controller is killed."""
+    made = plan.make_plan(experiments["postgres-slo"], "small", [], tmp_path)
+    # The tuning comes first; what it finds does not matter here.
+    stage = plan.Stage(
+        experiments["postgres-slo"], "small", experiment.MEASURE, plan.NOTHING_DONE, None
+    )
+    cells = experiments["postgres-slo"].cells("small", experiment.MEASURE)
+    cell = next(cell for cell in cells if cell.faults)
+    return made, plan.planned_run(stage, cell, 1, 1)

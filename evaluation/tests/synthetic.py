@@ -59,6 +59,7 @@ def write_raw(
     _write_timeline(raw, origin, planned)
     _write_samples(raw, origin, planned, random)
     _write_control(raw, origin, planned)
+    _write_compactions(raw, origin, planned)
     documents = {
         "run.json": {
             "started_at": utc(origin - 12),
@@ -178,8 +179,9 @@ def _write_control(raw: Path, origin: float, planned: dict[str, Any]) -> None:
         decision = {"policy": policy["name"], "reason": "synthetic", "made_at": utc(origin + 3)}
         setting = {"name": "rate_bytes_per_second", "number": 5e6}
         lines.append(decision | {"verdict": "VERDICT_CHANGE", "setting": setting})
-        lines.append(decision | {"verdict": "VERDICT_KEEP", "setting": setting})
         lines.append(decision | {"verdict": "VERDICT_STOP", "sequence": str(number)})
+        last = utc(origin + _last_decision_seconds(planned))
+        lines.append(decision | {"verdict": "VERDICT_KEEP", "setting": setting, "made_at": last})
     if lines:
         text = "".join(json.dumps({"decision": line}) + "\n" for line in lines)
         (raw / "decisions.jsonl").write_text(text)
@@ -189,3 +191,34 @@ def _write_control(raw: Path, origin: float, planned: dict[str, Any]) -> None:
     ]
     if faults:
         (raw / "faults.jsonl").write_text("".join(json.dumps(line) + "\n" for line in faults))
+
+
+def _last_decision_seconds(planned: dict[str, Any]) -> float:
+    ends = [fault["at_seconds"] for fault in planned.get("faults", [])]
+    return min([planned["duration_seconds"], *ends])
+
+
+def _write_compactions(raw: Path, origin: float, planned: dict[str, Any]) -> None:
+    """What a region server logs of a compaction that an order led to."""
+    if planned["store"] != "hbase":
+        return
+    lines = [
+        compaction_lines(origin, order["at_seconds"] + 0.1, order["at_seconds"] + 2)
+        for order in planned["orders"]
+    ]
+    (raw / "logs" / "regionserver.log").write_text("".join(lines))
+
+
+def compaction_lines(origin: float, start_seconds: float, end_seconds: float) -> str:
+    """The region server's log of a major compaction."""
+    store = f"hdfs://hb1:8020/hbase/data/default/usertable/{'a' * 32}"
+    messages = {
+        start_seconds: f"Starting compaction of [{store}/f/1, {store}/f/2] into "
+        f"tmpdir={store}/.tmp, totalSize=1.5 M",
+        end_seconds: "Completed major compaction of 2 (all) file(s) in f of usertable, "
+        "total size for store is 1.4 M.",
+    }
+    return "".join(
+        f"{round((origin + seconds) * 1000)} INFO [a-0] HStore: {message}\n"
+        for seconds, message in messages.items()
+    )

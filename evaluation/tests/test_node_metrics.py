@@ -57,6 +57,7 @@ def test_a_run_that_lost_more_than_the_bound_is_warned_of(smoke_results, tmp_pat
         *processors(start, 0, 0, 0),
         *processors(end, 1, 0, stolen * STOLEN_SHARE / (1 - stolen * STOLEN_SHARE)),
     )
+    (tmp_path / "intervals.csv").write_bytes((record.directory / "intervals.csv").read_bytes())
     run = dataclasses.replace(record, directory=tmp_path)
     cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
     assert (Caution.STOLEN in cell.cautions) is warned
@@ -84,6 +85,7 @@ def run_of_a_generator(record, folder, share, host="client", node=None):
     start, end = normal_phase(record.document)
     waited = waits((start, 1), (end, 1 + share * (end - start)))
     written(folder / "samples", "client", *waited)
+    (folder / "intervals.csv").write_bytes((record.directory / "intervals.csv").read_bytes())
     event = {"kind": "client", "name": "steady", "start_seconds": 0, "end_seconds": 1}
     events = [event | {"attributes": {"exit_code": 0, "host": host} if host else {}}]
     clients = [{"name": "steady"} | ({} if node is None else {"node": node})]

@@ -5,7 +5,7 @@ from sluice_evaluation import assemble, records
 from sluice_evaluation.histograms import Interval, from_values
 from sluice_evaluation.plan import make_plan
 from sluice_evaluation.window_metrics import latency_by_window
-from synthetic import EPOCH, hash_of, write_raw
+from synthetic import EPOCH, compaction_lines, hash_of, write_raw
 
 ORIGIN = 1_795_205_416.0
 NORMAL = {"start_seconds": 2.0, "end_seconds": 18.0}
@@ -124,21 +124,6 @@ def test_operations_of_several_clients_are_added_up(read_modify_write):
     document["summaries"].append(reads | {"client": "again"})
     found = read_modify_write.value("read_latency_mean_seconds", "measured")
     assert found == pytest.approx(reads["summary"]["mean_seconds"], rel=1e-6)
-
-
-def compaction_lines(origin, start_seconds, end_seconds):
-    """The region server's log of a major compaction."""
-    store = f"hdfs://hb1:8020/hbase/data/default/usertable/{'a' * 32}"
-    messages = {
-        start_seconds: f"Starting compaction of [{store}/f/1, {store}/f/2] into "
-        f"tmpdir={store}/.tmp, totalSize=1.5 M",
-        end_seconds: "Completed major compaction of 2 (all) file(s) in f of usertable, "
-        "total size for store is 1.4 M.",
-    }
-    return "".join(
-        f"{round((origin + seconds) * 1000)} INFO [a-0] HStore: {message}\n"
-        for seconds, message in messages.items()
-    )
 
 
 @pytest.mark.parametrize(("start_seconds", "counted"), [(1.0, 0), (19.0, 0), (21.0, 1)])

@@ -7,8 +7,7 @@ import shutil
 import pytest
 from sluice_evaluation import assemble, records
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.experiment import MEASURE
-from sluice_evaluation.plan import NOTHING_DONE, Stage, make_plan, planned_run
+from sluice_evaluation.plan import make_plan
 from synthetic import JAVA_START_SECONDS, LABELS, write_raw
 
 
@@ -204,17 +203,6 @@ def test_no_committed_record_is_synthetic():
     for path in records.find(results):
         labels = records.load(path).document["software"]["labels"]
         assert "synthetic" not in json.dumps(labels)
-
-
-@pytest.fixture
-def controlled(experiments, tmp_path):
-    """Plan and run of the arm whose controller is killed."""
-    plan = make_plan(experiments["postgres-slo"], "small", [], tmp_path)
-    # The tuning comes first; what it finds does not matter here.
-    stage = Stage(experiments["postgres-slo"], "small", MEASURE, NOTHING_DONE, None)
-    cells = experiments["postgres-slo"].cells("small", MEASURE)
-    cell = next(cell for cell in cells if cell.faults)
-    return plan, planned_run(stage, cell, 1, 1)
 
 
 def test_a_record_holds_what_the_controller_decided_and_when_it_died(controlled, tmp_path):

@@ -42,6 +42,7 @@ def with_nodes(raw, planned):
         text = "".join(json.dumps(each) + "\n" for each in (origin, line, drain))
         (raw / f"timeline-{line['name']}.jsonl").write_text(text)
     begin = int(origin["epoch_seconds"])
+    (raw / "samples" / "host.csv").unlink()
     for node in range(4):
         rows = ["epoch_seconds,source,name,value"]
         rows += [f"{begin + s},group:node,cpu_seconds,{s * 0.25}" for s in range(300)]
@@ -73,3 +74,15 @@ def test_a_record_adds_up_nodes_and_their_drains(tmp_path):
 
 def test_nodes_without_samples_of_their_group_tell_nothing():
     assert node_metrics.cpu_metrics({"rd1": [Sample(1, "cpu", "user_seconds", 1)]}, 0, 9, 5) == {}
+
+
+@pytest.mark.parametrize(("last", "is_told"), [(40, True), (39, True), (35, False)])
+def test_a_node_that_was_not_sampled_to_the_end_tells_nothing_of_all(last, is_told):
+    def of_node(seconds):
+        return [Sample(s, "group:node", "cpu_seconds", s * 0.5) for s in range(seconds + 1)]
+
+    samples = {"rd1": of_node(60), "rd2": of_node(last)}
+    found = node_metrics.cpu_metrics(samples, 0.5, 40.5, 10)
+    assert bool(found) is is_told
+    if is_told:
+        assert found["nodes_cpu_seconds"] == pytest.approx(2 * 0.5 * 39, abs=1)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import control_events, histograms, node_metrics, store_logs
+from sluice_evaluation import control_events, histograms, node_metrics, run_checks, store_logs
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
 from sluice_evaluation.raw_clients import origin_of, read_clients, read_json, results_of
@@ -46,6 +46,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
     run = read_json(raw / "run.json")
     origin = origin_of(raw, planned)
     with _staged(results, planned, failed=False) as (staged, destination):
+        run_checks.require_together(raw, planned, origin)
         clients, counts = read_clients(raw, planned)
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
@@ -53,6 +54,10 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         events, metrics = _store_events(raw, planned, origin, normal)
         metrics |= _store_samples(raw, planned, origin, normal, staged)
         steps = _timeline_events(raw, planned, origin)
+        run_checks.require_background(planned, events, normal)
+        run_checks.require_no_recovery(events, steps)
+        results_of_run = results_of(clients, planned, normal, origin) | counts
+        run_checks.require_answers(results_of_run)
         document = _skeleton(plan, planned, run)
         document |= {
             "status": "complete",
@@ -65,11 +70,10 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "events": [
                 *events,
                 *steps,
-                *control_events.decisions(raw, origin),
-                *control_events.faults(raw, planned, origin),
+                *control_events.of_run(raw, planned, origin),
             ],
             "summaries": summaries,
-            "results": results_of(clients, planned, normal, origin) | counts,
+            "results": results_of_run,
             "metrics": metrics
             | latency_by_window(clients, planned, normal, origin, _busy(planned, events, normal))
             | tail_latency(clients, planned, normal, origin)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sluice_evaluation import run_checks
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.records import epoch_seconds
 
@@ -13,18 +14,25 @@ DECISIONS = "decisions.jsonl"
 FAULTS = "faults.jsonl"
 
 
-def decisions(raw: Path, origin: float) -> list[dict[str, Any]]:
-    """What the controller changed or stopped; the file has all its decisions."""
+def of_run(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
+    """What the controller changed or stopped, and the faults; the file has all its decisions.
+
+    EvaluationError when policies did not run as planned, or faults were not made then.
+    """
     path = raw / DECISIONS
     lines = path.read_text().splitlines() if path.exists() else []
-    return [
+    made = _faults(raw, planned, origin)
+    run_checks.require_timely_faults(planned, made)
+    run_checks.require_decisions(lines, planned, made, origin)
+    decisions = [
         _decision_event(decision, origin)
         for decision in (json.loads(line)["decision"] for line in lines)
         if decision["verdict"] != "VERDICT_KEEP"
     ]
+    return decisions + made
 
 
-def faults(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
+def _faults(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
     """The faults of the plan; EvaluationError when one of them was not made."""
     path = raw / FAULTS
     lines = path.read_text().splitlines() if path.exists() else []

@@ -19,6 +19,8 @@ DRAIN = "drain"
 _MACHINE = "cpu"
 _STEAL = "steal_seconds"
 _THROTTLED = "throttled_seconds"
+# So many at either end may lie outside: samples do not come at the moments that are asked for.
+_OPEN_INTERVALS = 2
 
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
@@ -50,9 +52,12 @@ def write_samples(path: Path, samples: Iterable[Sample]) -> None:
 def cpu_metrics(
     samples: dict[str, list[Sample]], start: float, end: float, operations: int
 ) -> dict[str, float]:
-    """What all nodes together used from `start` to `end`, by operation too; {} without samples."""
-    used = [spent for node in samples.values() if (spent := _spent(node, start, end)) is not None]
-    if not used:
+    """What all nodes together used from `start` to `end`, by operation too.
+
+    {} unless each node was sampled all that time: a sum without one of them would be too small.
+    """
+    used = [_spent(node, start, end) for node in samples.values()]
+    if not used or None in used:
         return {}
     found = {"nodes_cpu_seconds": round(sum(used), 3)}
     if operations:
@@ -62,11 +67,16 @@ def cpu_metrics(
 
 def _spent(node: Iterable[Sample], start: float, end: float) -> float | None:
     inside = [
-        s.value
+        s
         for s in node
         if (s.source, s.name) == (NODE_GROUP, "cpu_seconds") and start <= s.epoch_seconds <= end
     ]
-    return inside[-1] - inside[0] if len(inside) > 1 else None
+    if len(inside) < 2:
+        return None
+    covered = inside[-1].epoch_seconds - inside[0].epoch_seconds
+    interval = covered / (len(inside) - 1)
+    is_whole = covered >= end - start - 2 * _OPEN_INTERVALS * interval
+    return inside[-1].value - inside[0].value if is_whole else None
 
 
 def stolen_share(samples: Path, start: float, end: float) -> float | None:

@@ -35,10 +35,10 @@ def origin_of(raw: Path, planned: dict[str, Any]) -> float:
     """When the load began, on whichever node it was first."""
     first = min(client["start_seconds"] for client in planned["clients"])
     names = [c["name"] for c in planned["clients"] if c["start_seconds"] == first]
-    return min(_begin_of(raw / "clients" / name / "run.properties") for name in names)
+    return min(begin_of(raw / "clients" / name / "run.properties") for name in names)
 
 
-def _begin_of(path: Path) -> float:
+def begin_of(path: Path) -> float:
     """When a client began its load: a Java machine takes its time to get there."""
     try:
         match = _RUN_START.search(path.read_text())

@@ -1,0 +1,108 @@
+"""Output that looks whole and is of no run of its plan is refused, with what was missing."""
+
+import json
+
+import pytest
+from sluice_evaluation import assemble
+from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.plan import make_plan
+from synthetic import EPOCH, hash_of, write_raw
+
+
+def origin_of(planned):
+    return EPOCH + hash_of(planned) % 10_000_000
+
+
+def refused(plan, planned, raw, tmp_path, match):
+    with pytest.raises(EvaluationError, match=match):
+        assemble.record_run(plan, planned, raw, tmp_path / "results")
+    assert not list(tmp_path.glob("results/*/*/*/*/record.json"))
+
+
+def raw_of(experiments, tmp_path, name, profile, arm):
+    plan = make_plan(experiments[name], profile, [], tmp_path)
+    planned = next(run for run in plan["runs"] if run["factors"]["arm"] == arm)
+    return plan, planned, write_raw(planned, tmp_path / "raw")
+
+
+def without_compactions(raw):
+    (raw / "logs" / "regionserver.log").write_text("")
+
+
+def test_an_order_that_led_to_no_compaction(experiments, tmp_path):
+    plan, planned, raw = raw_of(experiments, tmp_path, "hbase-compaction", "short", "stock")
+    without_compactions(raw)
+    refused(plan, planned, raw, tmp_path, "start-major-compact second-half was ordered")
+
+
+def test_a_quiet_run_has_no_compaction_and_is_recorded(experiments, tmp_path):
+    plan, planned, raw = raw_of(experiments, tmp_path, "hbase-compaction", "short", "quiet")
+    without_compactions(raw)
+    assert assemble.record_run(plan, planned, raw, tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(("seconds", "is_refused"), [(5.0, True), (-2.0, False)])
+def test_a_crash_that_the_store_recovered_from(experiments, tmp_path, seconds, is_refused):
+    plan, planned, raw = raw_of(experiments, tmp_path, "postgres-burst", "smoke", "sluice")
+    with (raw / "logs" / "postgres.log").open("a") as log:
+        log.write(
+            f"{origin_of(planned) + seconds:.3f} LOG:  redo done at 0/1 system usage: "
+            "CPU: user: 0.30 s, system: 0.10 s, elapsed: 1.50 s\n"
+        )
+    if is_refused:
+        refused(plan, planned, raw, tmp_path, "recovered from a crash at 5 s")
+    else:
+        assert assemble.record_run(plan, planned, raw, tmp_path / "results").exists()
+
+
+def test_many_operations_that_failed(experiments, tmp_path):
+    plan, planned, raw = raw_of(experiments, tmp_path, "postgres-burst", "smoke", "sluice")
+    path = raw / "clients" / "steady" / "measurements.json"
+    overall = json.loads(path.read_text())
+    (failed,) = (entry for entry in overall if entry["measurement"] == "FailedOperations")
+    failed["value"] = 100_000
+    path.write_text(json.dumps(overall))
+    refused(plan, planned, raw, tmp_path, "100000 operations failed")
+
+
+def test_a_load_generator_that_began_late(experiments, tmp_path):
+    plan = make_plan(experiments["rocksdb-skew"], "small", [], tmp_path)
+    planned = next(run for run in plan["runs"] if len(run["clients"]) > 1)
+    raw = write_raw(planned, tmp_path / "raw")
+    name = planned["clients"][1]["name"]
+    begun = round((origin_of(planned) + 20) * 1000)
+    path = raw / "clients" / name / "run.properties"
+    path.write_text(f"sluice.run.start_unix_milliseconds={begun}\n")
+    refused(plan, planned, raw, tmp_path, f"{name} began 20.0 s later")
+
+
+def cut_off(raw, end):
+    """The decisions up to a moment."""
+    path = raw / "decisions.jsonl"
+    lines = [line for line in path.read_text().splitlines() if "VERDICT_KEEP" not in line]
+    path.write_text("".join(f"{line}\n" for line in lines[:end]))
+
+
+@pytest.mark.parametrize(("kept", "message"), [(1, "last time at 3.0 s"), (0, "never decided")])
+def test_a_policy_that_ended_before_the_run(controlled, tmp_path, kept, message):
+    plan, planned = controlled
+    raw = write_raw(planned, tmp_path / "raw")
+    cut_off(raw, kept)
+    refused(plan, planned, raw, tmp_path, message)
+
+
+def test_decisions_that_nobody_wrote_down(controlled, tmp_path):
+    plan, planned = controlled
+    raw = write_raw(planned, tmp_path / "raw")
+    (raw / "decisions.jsonl").unlink()
+    refused(plan, planned, raw, tmp_path, "never decided")
+
+
+def test_a_fault_at_another_time_than_planned(controlled, tmp_path):
+    plan, planned = controlled
+    raw = write_raw(planned, tmp_path / "raw")
+    path = raw / "faults.jsonl"
+    fault = json.loads(path.read_text())
+    fault["epoch_seconds"] -= 5
+    path.write_text(json.dumps(fault) + "\n")
+    refused(plan, planned, raw, tmp_path, "was made at 70 s of the run, and planned for 75 s")
