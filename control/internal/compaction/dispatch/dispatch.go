@@ -151,10 +151,25 @@ func await(placed *Job, expired <-chan time.Time) (refusal *compaction.Failure, 
 	}
 }
 
-// judge leaves a peer out for a while that was lost, or does not keep to the contract.
+// judge leaves a peer out for a while that was lost, does not keep to the contract, or fails jobs for what is
+// its own matter.
 func (d *Dispatcher) judge(peer *peer, failure *compaction.Failure) {
-	if failure != nil && (failure.Reason == compaction.PeerLost || failure.Reason == compaction.PeerRefused) {
+	switch {
+	case failure == nil:
+		peer.trust()
+	case isOfPeer(failure.Reason):
 		peer.leaveOut(d.now())
+	}
+}
+
+// isOfPeer says whether another job would most likely fail there for the same reason.
+func isOfPeer(reason compaction.Reason) bool {
+	switch reason {
+	case compaction.PeerLost, compaction.PeerRefused, compaction.WorkerLost, compaction.WorkerSilent,
+		compaction.WorkerOutput, compaction.DiskFull:
+		return true
+	default:
+		return false
 	}
 }
 

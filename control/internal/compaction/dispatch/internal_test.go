@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,47 @@ func TestPeerThatIsLeftOut(t *testing.T) {
 	} {
 		if known, isKnown := p.known(at); !isKnown || known.FreeSlots != want {
 			t.Errorf("at %v: %d free slots, known %t", at, known.FreeSlots, isKnown)
+		}
+	}
+}
+
+func TestPeerThatFailsAgainIsLeftOutForLonger(t *testing.T) {
+	p := &peer{name: "db-2"}
+	p.learn(compaction.Capacity{FreeSlots: 1}, 0)
+	isLeftOut := func(at time.Duration) bool {
+		known, _ := p.known(at)
+		return known.FreeSlots == 0
+	}
+	now := time.Duration(0)
+	for _, pause := range []time.Duration{10, 20, 40, 80, 160, 300, 300} {
+		p.leaveOut(now)
+		end := now + pause*time.Second
+		if !isLeftOut(end-1) || isLeftOut(end) {
+			t.Errorf("left out at %v: not for %d s", now, pause)
+		}
+		now = end
+	}
+	p.trust()
+	p.leaveOut(now)
+	if !isLeftOut(now+10*time.Second-1) || isLeftOut(now+10*time.Second) {
+		t.Error("after a job that was done, what came before still counts")
+	}
+}
+
+// A peer whose workers fail is idle, and would get all that follows; what fails wherever it goes is not its fault.
+func TestPeerWhoseWorkersFail(t *testing.T) {
+	for _, reason := range compaction.Reasons() {
+		p := &peer{name: "db-2"}
+		p.learn(compaction.Capacity{FreeSlots: 1}, 0)
+		d := &Dispatcher{started: time.Now()}
+		d.judge(p, compaction.Failuref(reason, ""))
+		known, _ := p.known(d.now())
+		isOfPeer := slices.Contains([]compaction.Reason{
+			compaction.PeerLost, compaction.PeerRefused, compaction.WorkerLost, compaction.WorkerSilent,
+			compaction.WorkerOutput, compaction.DiskFull,
+		}, reason)
+		if isLeftOut := known.FreeSlots == 0; isLeftOut != isOfPeer {
+			t.Errorf("%s: left out %t", reason, isLeftOut)
 		}
 	}
 }

@@ -17,8 +17,10 @@ const (
 	// watchAgainAfter is the pause before a peer is asked again that does not answer.
 	watchAgainAfter = time.Second
 	// leftOutFor is how long a peer gets no job that has failed one: each costs its store the time until it
-	// is given up.
-	leftOutFor = 10 * time.Second
+	// is given up. It doubles with each that follows, up to leftOutAtMost: a peer that cannot do its jobs has
+	// idle processors, so that all of them would go there.
+	leftOutFor    = 10 * time.Second
+	leftOutAtMost = 5 * time.Minute
 )
 
 // peer is a node that may run jobs.
@@ -32,6 +34,8 @@ type peer struct {
 	isKnown bool
 	// leftOutUntil is when the peer may have jobs again, since the start.
 	leftOutUntil time.Duration
+	// leftOutNext is how long it is left out for the next job that it fails.
+	leftOutNext time.Duration
 }
 
 // known is what the peer has said last; the policy looks at its age. One that is left out has no slots.
@@ -48,7 +52,16 @@ func (p *peer) known(now time.Duration) (offload.Peer, bool) {
 func (p *peer) leaveOut(now time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.leftOutUntil = now + leftOutFor
+	pause := max(p.leftOutNext, leftOutFor)
+	p.leftOutUntil = now + pause
+	p.leftOutNext = min(2*pause, leftOutAtMost)
+}
+
+// trust says that the peer has done a job.
+func (p *peer) trust() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.leftOutNext = 0
 }
 
 func (p *peer) learn(capacity compaction.Capacity, now time.Duration) {
