@@ -90,6 +90,33 @@ def test_what_the_warm_up_left_undone_is_told(loaded, tmp_path, late_seconds, wa
     assert (Caution.LATE in cell.cautions) is warned
 
 
+def test_runs_without_the_figure_are_told_and_nothing_is_claimed(by_name):
+    study, metric = by_name["postgres-burst"], "compaction_seconds"
+
+    def with_figure(cell, base, runs):
+        change = [
+            altered(r, lambda d, n=n: d["metrics"].update({metric: base + n / 100}))
+            for n, r in enumerate(cell.complete[:runs])
+        ]
+        return dataclasses.replace(cell, complete=(*change, *cell.complete[runs:]))
+
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    # Five runs: four of them would be enough if there were no other.
+    extra = altered(sluice.complete[0], lambda d: d["plan"].update(block=5, run=5))
+    more = dataclasses.replace(sluice, complete=(*sluice.complete, extra))
+    whole = compare(with_figure(more, 1, 5), with_figure(stock, 2, 4), metric)
+    assert whole.verdict is Verdict.LOWER and Caution.INCOMPLETE not in whole.warnings
+    for sides in ((with_figure(more, 1, 4), with_figure(stock, 2, 4)),
+                  (with_figure(stock, 1, 4), with_figure(more, 2, 4))):  # fmt: skip
+        partly = compare(*sides, metric)
+        assert Caution.INCOMPLETE in partly.warnings
+        assert partly.verdict is Verdict.NOTHING_SHOWN and not partly.claimable
+    # A figure that no run of a cell has is not there at all, and says nothing of other figures.
+    assert compare(with_figure(more, 1, 4), stock, metric) is None
+    other = compare(with_figure(more, 1, 4), stock, "latency_p99_seconds")
+    assert Caution.INCOMPLETE not in other.warnings
+
+
 def test_failed_runs_are_told(by_name):
     study = by_name["postgres-burst"]
     cell = study.find({"arm": "sluice"})

@@ -102,6 +102,33 @@ def test_a_compaction_that_was_not_finished_is_not_chosen_and_not_waited_for(pha
     assert chosen(phases, runs)["cell"].startswith("r21_")
 
 
+def test_a_cell_of_which_one_run_was_not_finished_is_not_judged_by_the_others(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    runs += [run_of(cell, None, 0.006) for cell in ("r28_c64k_throttle", "r28_c256k_throttle")]
+    choice = chosen(phases, runs)
+    assert choice["cell"].startswith("r21_")
+    because = "a complete run lacks compaction_seconds"
+    assert choice["left_out"] == [
+        {"cell": "r28_c256k_throttle", "because": because},
+        {"cell": "r28_c64k_throttle", "because": because},
+    ]
+
+
+def test_a_failed_run_lacks_nothing(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    runs.insert(0, run_of("r28_c64k_throttle", None, 0.006, "failed"))
+    choice = chosen(phases, runs)
+    assert choice["cell"].startswith("r28_")
+    assert "left_out" not in choice
+
+
+def test_where_no_cell_is_left_the_message_names_those_left_out(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    runs += [run_of(run.plan["cell"], None, 0.006) for run in runs]
+    with pytest.raises(EvaluationError, match="r14_c64k_throttle: a complete run lacks"):
+        freeze.choose(phases, "small", runs)
+
+
 def test_without_the_reference_nothing_is_chosen(phases):
     runs = tuning(phases, lambda _: 0.006)
     with pytest.raises(EvaluationError, match="tuning is not finished"):

@@ -50,6 +50,10 @@ class CellRuns:
         found = {r.plan["block"]: r.value(metric, self.latency) for r in self.complete}
         return {block: value for block, value in sorted(found.items()) if value is not None}
 
+    def lacks(self, metric: str) -> bool:
+        """Whether some of the complete runs have a metric and others do not."""
+        return 0 < len(self.values(metric)) < len(self.complete)
+
     def mean(self, metric: str) -> MeanEstimate | None:
         """Mean over runs, or None when no run has the metric."""
         values = self.values(metric)
@@ -93,6 +97,8 @@ def compare(
         return None
     estimate = block_ratio(*sides, confidence)
     own = dict.fromkeys((*estimate.warnings, *numerator.cautions, *denominator.cautions))
+    if numerator.lacks(metric) or denominator.lacks(metric):
+        own[Caution.INCOMPLETE] = None
     both = (*numerator.complete, *denominator.complete)
     if _distinct(_hardware(r) for r in both) > 1:
         own[Caution.MIXED_ENVIRONMENT] = None

@@ -56,6 +56,9 @@ def freeze(options: argparse.Namespace) -> int:
     chosen = experiment.load(options.experiment, options.experiments)
     frozen = freezing.choose(chosen, options.profile, records.load_all(options.results))
     print(freezing.write(options.results, frozen))
+    for choice in frozen["choices"]:
+        for entry in choice.get("left_out", ()):
+            print(f"left out: {entry['cell']}: {entry['because']}")
     return 0
 
 

@@ -61,11 +61,15 @@ def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> d
     choices = []
     for key, group in sorted(groups.items()):
         ranked, ranked_by = _ranked(select, group, tuning, latency)
+        left_out = _lacking(select, group, tuning, latency)
         if not ranked:
             raise EvaluationError(
-                f"no tuning run of {dict(key)} has {select['metric']}: look at why in its records"
+                f"no tuning cell of {dict(key)} has {select['metric']} in each of its complete "
+                f"runs{_in_words(left_out)}: look at why in its records"
             )
         choice = _choice(dict(key), ranked, experiment, cells)
+        if left_out:
+            choice["left_out"] = left_out
         # Where there was a bound, and none kept to it, it is not the metric.
         choices.append(choice | ({"ranked_by": ranked_by} if "within" in select else {}))
     return {
@@ -111,8 +115,8 @@ def _largest_ratios(
         quiet = [values[i] for i in reference if i in values]
         if not quiet:
             raise EvaluationError(
-                f"no complete tuning run of the reference {within['to']}, which the others are "
-                f"measured by, has {metric}: run it again"
+                f"no tuning cell of the reference {within['to']}, which the others are measured "
+                f"by, has {metric} in each of its complete runs: run it again"
             )
         for i in group.keys() - reference:
             ratio = values.get(i, math.inf) / min(quiet)
@@ -125,16 +129,43 @@ def _sorted(values: dict[str, float], best: str) -> list[tuple[float, str]]:
     return sorted(pairs, reverse=best == "highest")
 
 
+def _lacking(
+    select: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+) -> list[dict[str, str]]:
+    """Cells that are not ranked as only some of their runs have what they would be ranked by."""
+    found = {}
+    for metric in (select["metric"], *select.get("within", {}).get("metrics", ())):
+        for identifier, values in _values(tuning, metric, group, latency).items():
+            if None in values and any(value is not None for value in values):
+                found.setdefault(identifier, f"a complete run lacks {metric}")
+    return [{"cell": identifier, "because": text} for identifier, text in sorted(found.items())]
+
+
+def _in_words(left_out: list[dict[str, str]]) -> str:
+    texts = [f"{entry['cell']}: {entry['because']}" for entry in left_out]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
 def _medians(
     tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
 ) -> dict[str, float]:
-    """The metric by cell, of the cells that have it."""
+    """The metric by cell, of the cells that have it in each run.
+
+    A run without it is often one in which a compaction did not end: the slowest of its cell.
+    """
+    values = _values(tuning, metric, cells, latency)
+    return {i: median(found) for i, found in values.items() if None not in found}
+
+
+def _values(
+    tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
+) -> dict[str, list[float | None]]:
+    """The metric of each complete run by cell."""
     values = defaultdict(list)
     for record in tuning:
-        value = record.value(metric, latency) if record.plan["cell"] in cells else None
-        if value is not None:
-            values[record.plan["cell"]].append(value)
-    return {identifier: median(found) for identifier, found in values.items()}
+        if record.complete and record.plan["cell"] in cells:
+            values[record.plan["cell"]].append(record.value(metric, latency))
+    return values
 
 
 def _is_tuning(record: Record, experiment: Experiment, profile: str) -> bool:

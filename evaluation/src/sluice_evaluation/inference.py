@@ -30,6 +30,7 @@ class Caution(StrEnum):
     UNBOUNDED = "unbounded"
     EXCLUSIVE = "exclusive"
     UNPAIRED = "unpaired"
+    INCOMPLETE = "incomplete"
     FAILED_RUNS = "failed-runs"
     MIXED_SOFTWARE = "mixed-software"
     MIXED_ENVIRONMENT = "mixed-environment"
@@ -47,6 +48,8 @@ CAUTION_TEXT = {
     Caution.UNBOUNDED: "the interval of the ratio is the whole line: the data say nothing",
     Caution.EXCLUSIVE: "the baseline's mean cannot be told from 0: no upper end",
     Caution.UNPAIRED: "some blocks lack a run on one side: compared as independent samples",
+    Caution.INCOMPLETE: "some complete runs lack this figure, as where what it measures did not "
+    "end in them: nothing is claimed",
     Caution.FAILED_RUNS: "some runs failed; they are listed under failures",
     Caution.MIXED_SOFTWARE: "runs of one cell used different images or packages",
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
@@ -116,9 +119,10 @@ class RatioEstimate:
 
     @property
     def claimable(self) -> bool:
-        """Whether anything may be claimed: a bounded interval from enough runs."""
+        """Whether anything may be claimed: a bounded interval from enough runs, none left out."""
         enough = min(self.numerator_runs, self.denominator_runs) >= MINIMUM_RUNS
-        return enough and self.shape is Shape.BOUNDED
+        whole = Caution.INCOMPLETE not in self.warnings
+        return enough and whole and self.shape is Shape.BOUNDED
 
     @property
     def verdict(self) -> Verdict:

@@ -179,7 +179,7 @@ def _row(study: Study, cell: CellRuns, shown: list[str], extra: list[str], outpu
         values=[
             *(mean_text(cell.mean(metric), 1000, "ms") for metric in metrics),
             mean_text(cell.mean("throughput_operations_per_second"), 1, "/s"),
-            *(_extra_text(name, cell.mean(name)) for name in extra),
+            *(_extra_text(name, cell.mean(name)) + _runs_with(cell, name) for name in extra),
         ],
         ratios=[(ratio_text(r), str(r.verdict)) if r else ("", "") for r in ratios],
         cautions=caution_texts(cautions),
@@ -216,6 +216,13 @@ def _extra_text(name: str, estimate: MeanEstimate | None) -> str:
         if name.endswith(suffix):
             return mean_text(estimate, factor, unit)
     return mean_text(estimate, 1, "").rstrip()
+
+
+def _runs_with(cell: CellRuns, metric: str) -> str:
+    """How many runs a mean is of, where that is not all."""
+    if not cell.lacks(metric):
+        return ""
+    return f" ({len(cell.values(metric))} of {len(cell.complete)} runs)"
 
 
 def extra_heading(name: str) -> str:
