@@ -147,7 +147,7 @@ def pool(options: argparse.Namespace) -> int:
         _print_json([one.as_dict() for one in found])
         return 0
     for one in found:
-        print(f"{one.figure.status:8} {one.store} {one.version}: {one.figure.quantity}")
+        print(f"{one.status:8} {one.store} {one.version}: {one.figure.quantity}")
         expected = f"expected {one.figure.expected_text}, " if one.figure.expected else ""
         print(f"         {expected}measured {one.figure.value_text}")
         print(f"         {one.measurements} measurements, {one.values} values")
