@@ -53,6 +53,7 @@ def altered(record, change):
     ("change", "caution"),
     [
         (lambda d: d["software"]["labels"].update(x="y"), Caution.MIXED_SOFTWARE),
+        (lambda d: d["software"]["versions"].update(ycsb="0.18.0"), Caution.MIXED_SOFTWARE),
         (lambda d: d["results"].update(error_count=2), Caution.ERRORS),
         (lambda d: d["results"].update(unissued_count=500), Caution.OVERLOADED),
         (lambda d: d["environment"].update(kernel="other"), Caution.MIXED_ENVIRONMENT),
@@ -66,6 +67,44 @@ def test_warnings_of_records_travel_with_the_ratio(by_name, change, caution):
     )
     assert caution not in compare(sluice, stock, "latency_p99_seconds").warnings
     assert caution in compare(odd, stock, "latency_p99_seconds").warnings
+
+
+def changed(cell, change):
+    """The cell with all its runs altered alike."""
+    return dataclasses.replace(cell, complete=tuple(altered(r, change) for r in cell.complete))
+
+
+def label(name, value):
+    return lambda document: document["software"]["labels"].update({name: value})
+
+
+def version(name, value):
+    return lambda document: document["software"]["versions"].update({name: value})
+
+
+@pytest.mark.parametrize("change", [version("ycsb", "0.18.0"), label("x", "y")])
+def test_two_cells_of_one_variant_with_other_software_are_told(by_name, change):
+    small, large = by_name["postgres-checkpoint"].measured[:2]
+    other = changed(small, change)
+    # Each is of one kind, and only both together are not.
+    assert Caution.MIXED_SOFTWARE not in other.cautions
+    assert Caution.MIXED_SOFTWARE not in compare(small, large, "latency_p99_seconds").warnings
+    assert Caution.MIXED_SOFTWARE in compare(other, large, "latency_p99_seconds").warnings
+
+
+@pytest.mark.parametrize(
+    ("change", "mixed"),
+    [
+        (label("dev.sluice.plugin.sha256", "3" * 64), False),
+        (version("sluice-agent", "1.0"), False),
+        (version("ycsb", "0.18.0"), True),
+    ],
+)
+def test_what_variants_differ_in_is_no_warning(by_name, change, mixed):
+    study = by_name["postgres-burst"]
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    estimate = compare(changed(sluice, change), stock, "latency_p99_seconds")
+    assert (Caution.MIXED_SOFTWARE in estimate.warnings) is mixed
 
 
 @pytest.mark.parametrize(("late_seconds", "warned"), [(0.0, False), (0.09, False), (0.2, True)])

@@ -69,7 +69,7 @@ class CellRuns:
             found.append(Caution.ERRORS)
         if any(_overloaded(r.document["results"]) for r in self.complete):
             found.append(Caution.OVERLOADED)
-        if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
+        if _distinct(_labels(r) for r in self.complete) > 1 or _versions_differ(self.complete):
             found.append(Caution.MIXED_SOFTWARE)
         if any(r.late_seconds > LATE_SECONDS for r in self.complete):
             found.append(Caution.LATE)
@@ -88,6 +88,30 @@ def _distinct(documents: Iterable[dict]) -> int:
     return len({repr(sorted(document.items())) for document in documents})
 
 
+def _labels(record: Record) -> dict[str, str]:
+    return record.document["software"]["labels"]
+
+
+def _versions_differ(members: Iterable[Record]) -> bool:
+    """Whether a tool or package has two versions; what only some runs have is no difference."""
+    seen: dict[str, str] = {}
+    return any(
+        seen.setdefault(name, version) != version
+        for record in members
+        for name, version in record.document["software"].get("versions", {}).items()
+    )
+
+
+def _mixed_software(members: Iterable[Record]) -> bool:
+    """Whether runs that are compared had other software than their variants explain."""
+    members = list(members)
+    variants: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for record in members:
+        variants[record.plan["variant"]].append(_labels(record))
+    labels_differ = any(_distinct(labels) > 1 for labels in variants.values())
+    return labels_differ or _versions_differ(members)
+
+
 def compare(
     numerator: CellRuns, denominator: CellRuns, metric: str, confidence: float = CONFIDENCE
 ) -> RatioEstimate | None:
@@ -100,6 +124,8 @@ def compare(
     if numerator.lacks(metric) or denominator.lacks(metric):
         own[Caution.INCOMPLETE] = None
     both = (*numerator.complete, *denominator.complete)
+    if _mixed_software(both):
+        own[Caution.MIXED_SOFTWARE] = None
     if _distinct(_hardware(r) for r in both) > 1:
         own[Caution.MIXED_ENVIRONMENT] = None
     return RatioEstimate(**{**estimate.__dict__, "warnings": tuple(own)})

@@ -51,7 +51,7 @@ CAUTION_TEXT = {
     Caution.INCOMPLETE: "some complete runs lack this figure, as where what it measures did not "
     "end in them: nothing is claimed",
     Caution.FAILED_RUNS: "some runs failed; they are listed under failures",
-    Caution.MIXED_SOFTWARE: "runs of one cell used different images or packages",
+    Caution.MIXED_SOFTWARE: "runs that are compared used different images or packages",
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",
     Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
