@@ -200,6 +200,19 @@ def test_records_without_those_of_the_baseline_give_a_page(
     assert report.write(tmp_path / "results", experiments_folder, tmp_path / "report").exists()
 
 
+def test_cells_that_the_tuning_left_out_are_named(tmp_path, smoke_results, experiments_folder):
+    results = tmp_path / "results"
+    folder = results / "postgres-burst/smoke"
+    shutil.copytree(smoke_results / "postgres-burst/smoke", folder)
+    choice = {"per": {"device": "throttle"}, "cell": "a", "settings": {"wal_init_zero": "off"},
+              "ranking": [{"cell": "a", "value": 0.01}],
+              "left_out": [{"cell": "ct0.9_fa0_iz1", "because": "run 1 failed"}]}  # fmt: skip
+    frozen = {"metric": "latency_p99_seconds", "choices": [choice]}
+    (folder / "frozen.json").write_text(json.dumps(frozen))
+    page = report.write(results, experiments_folder, results / "report").read_text()
+    assert "Left out of the tuning for throttle: ct0.9_fa0_iz1 (run 1 failed)." in page
+
+
 def test_texts_of_figures_stand_out_from_their_ground():
     assert contrast(LIGHT.text, "#ffffff") > 7 and contrast(DARK.text, "#0d1117") > 7
     for theme, ground in ((LIGHT, "#ffffff"), (DARK, "#0d1117")):

@@ -254,7 +254,8 @@ def _frozen(experiment: Experiment, profile: str, members: list[Record]) -> dict
     if TUNE not in experiment.stage_names(profile):
         return None
     try:
-        return freeze.choose(experiment, profile, members)
+        # What was left out when it was frozen is so here.
+        return freeze.choose(experiment, profile, members, without_failed=True)
     except EvaluationError:
         return None
 
