@@ -247,6 +247,44 @@ def test_records_that_were_planned_otherwise_are_counted(loaded, experiments, ch
     assert {study.experiment.name: study.outdated for study in found} == recorded
 
 
+def test_runs_that_were_planned_otherwise_are_told_with_ratios_and_claims(loaded, experiments):
+    chosen = {"postgres-checkpoint": experiments["postgres-checkpoint"]}
+    members = [r for r in loaded if r.plan["experiment"] == "postgres-checkpoint"]
+    (study,) = studies(members, chosen)
+    assert not any(Caution.OUTDATED in cell.cautions for cell in study.cells)
+    slowest = claim_rows(study)[1].scope
+    (study,) = studies([planned_earlier(r, slowest) for r in members], chosen)
+    told = [cell for cell in study.cells if Caution.OUTDATED in cell.cautions]
+    assert [cell.factors for cell in told] == [slowest] and told[0].outdated == 1
+    assert Caution.OUTDATED in study.ratio(told[0], "latency_p99_seconds").warnings
+    row = claim_rows(study)[1]
+    assert "outdated" in row.as_dict()["warnings"]
+    assert any("earlier version" in text for text in row.cautions)
+
+
+def planned_earlier(record, factors):
+    """The first run of a cell, as of an older file."""
+    if record.plan["factors"] != factors or record.plan["run"] != 1:
+        return record
+    return altered(record, lambda d: d["plan"]["settings"].update(wal_level="minimal"))
+
+
+def test_failures_of_cells_that_the_experiment_no_longer_has_are_kept(loaded, experiments):
+    chosen = {"postgres-checkpoint": experiments["postgres-checkpoint"]}
+    members = [r for r in loaded if r.plan["experiment"] == "postgres-checkpoint"]
+
+    def fail(document):
+        document["status"] = "failed"
+        document["plan"]["cell"] = "no_such_cell"
+
+    (study,) = studies([altered(members[0], fail), *members[1:]], chosen)
+    (failed,) = study.failures
+    assert failed.plan["cell"] == "no_such_cell"
+    # A complete one is no failure.
+    gone = altered(members[0], lambda d: d["plan"].update(cell="no_such_cell"))
+    assert studies([gone, *members[1:]], chosen)[0].failures == ()
+
+
 def test_a_change_of_the_experiment_that_plans_the_same_runs_dates_no_record(loaded, experiments):
     old = [altered(r, lambda d: d.update(experiment_sha256="0" * 64)) for r in loaded]
     assert {study.outdated for study in studies(old, experiments)} == {0}

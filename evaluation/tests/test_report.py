@@ -53,6 +53,9 @@ def results(smoke_results, tmp_path_factory):
     (raw / "run.json").write_text(json.dumps(times))
     plan = {"experiment_sha256": "0" * 64}
     assemble.record_failure(plan, planned, raw, folder, "start", "no <space> left")
+    # As of a cell that the experiment has had.
+    gone = planned | {"cell": "wal999_ct0.5_a_t10_throttle"}
+    assemble.record_failure(plan, gone, raw, folder, "load", "of an earlier cell")
     return folder
 
 
@@ -132,6 +135,7 @@ def test_claims_environment_labels_and_limitations_are_told(page, experiments):
 def test_failures_are_shown_and_escaped(written, page):
     assert "no <space> left" in " ".join(page.texts)
     assert "no &lt;space&gt; left" in written.read_text()
+    assert "of an earlier cell" in " ".join(page.texts)
 
 
 def test_figures_hold_no_date_and_keep_letters_as_paths(written):

@@ -44,6 +44,8 @@ class CellRuns:
     latency: str
     complete: tuple[Record, ...]
     failed: tuple[Record, ...]
+    # Runs among the complete ones that the experiment as it is today would make in another way.
+    outdated: int = 0
 
     def values(self, metric: str) -> dict[int, float]:
         """A metric by block, of the runs that have it."""
@@ -65,6 +67,8 @@ class CellRuns:
         found = []
         if self.failed:
             found.append(Caution.FAILED_RUNS)
+        if self.outdated:
+            found.append(Caution.OUTDATED)
         if any(r.document["results"]["error_count"] for r in self.complete):
             found.append(Caution.ERRORS)
         if any(_overloaded(r.document["results"]) for r in self.complete):
@@ -186,6 +190,14 @@ class Study:
     cells: tuple[CellRuns, ...]
     tuning: tuple[CellRuns, ...] = ()
     outdated: int = field(default=0)
+    # Failed runs of cells that the experiment no longer has.
+    failed_elsewhere: tuple[Record, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Record, ...]:
+        """All failed runs."""
+        own = (record for cell in (*self.tuning, *self.cells) for record in cell.failed)
+        return (*own, *self.failed_elsewhere)
 
     @property
     def measured(self) -> tuple[CellRuns, ...]:
@@ -239,15 +251,20 @@ def studies(records: Iterable[Record], experiments: dict[str, Experiment]) -> li
 
 
 def _study(experiment: Experiment, profile: str, members: list[Record]) -> Study:
+    frozen = _frozen(experiment, profile, members)
+    outdated = [member for member in members if planned_otherwise(member, experiment, frozen)]
     stages: dict[str, tuple[CellRuns, ...]] = {}
     for stage in experiment.stage_names(profile):
         stages[stage] = tuple(
-            _cell_runs(cell.id, cell.factors, experiment, members, stage)
+            _cell_runs(cell.id, cell.factors, experiment, members, stage, outdated)
             for cell in experiment.cells(profile, stage)
         )
-    frozen = _frozen(experiment, profile, members)
-    outdated = sum(planned_otherwise(member, experiment, frozen) for member in members)
-    return Study(experiment, profile, stages[MEASURE], stages.get("tune", ()), outdated)
+    known = {(stage, cell.id) for stage, cells in stages.items() for cell in cells}
+    elsewhere = tuple(
+        m for m in members if not m.complete and (m.plan["stage"], m.plan["cell"]) not in known
+    )
+    tuning = stages.get(TUNE, ())
+    return Study(experiment, profile, stages[MEASURE], tuning, len(outdated), elsewhere)
 
 
 def _frozen(experiment: Experiment, profile: str, members: list[Record]) -> dict[str, Any] | None:
@@ -261,7 +278,12 @@ def _frozen(experiment: Experiment, profile: str, members: list[Record]) -> dict
 
 
 def _cell_runs(
-    identifier: str, factors: dict, experiment: Experiment, members: list[Record], stage: str
+    identifier: str,
+    factors: dict,
+    experiment: Experiment,
+    members: list[Record],
+    stage: str,
+    outdated: list[Record],
 ) -> CellRuns:
     own = [m for m in members if (m.plan["cell"], m.plan["stage"]) == (identifier, stage)]
     return CellRuns(
@@ -270,6 +292,7 @@ def _cell_runs(
         experiment.document["latency"],
         tuple(m for m in own if m.complete),
         tuple(m for m in own if not m.complete),
+        sum(any(m is other for other in outdated) for m in own if m.complete),
     )
 
 

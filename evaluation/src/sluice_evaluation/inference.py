@@ -32,6 +32,7 @@ class Caution(StrEnum):
     UNPAIRED = "unpaired"
     INCOMPLETE = "incomplete"
     FAILED_RUNS = "failed-runs"
+    OUTDATED = "outdated"
     MIXED_SOFTWARE = "mixed-software"
     MIXED_ENVIRONMENT = "mixed-environment"
     ERRORS = "errors"
@@ -51,6 +52,8 @@ CAUTION_TEXT = {
     Caution.INCOMPLETE: "some complete runs lack this figure, as where what it measures did not "
     "end in them: nothing is claimed",
     Caution.FAILED_RUNS: "some runs failed; they are listed under failures",
+    Caution.OUTDATED: "some runs were made as an earlier version of the experiment's file planned "
+    "them",
     Caution.MIXED_SOFTWARE: "runs that are compared used different images or packages",
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",

@@ -152,7 +152,6 @@ def _section(study: Study, results: Path, output: Path) -> Section:
     names = study.cells[0].factors
     shown = [n for n in names if len({cell.factors[n] for cell in study.cells}) > 1]
     extra = sorted({n for c in study.measured for r in c.complete for n in r.document["metrics"]})
-    failed = [record for cell in (*study.tuning, *study.cells) for record in cell.failed]
     return Section(
         study=study,
         anchor=f"{document['name']}-{study.profile}",
@@ -163,7 +162,7 @@ def _section(study: Study, results: Path, output: Path) -> Section:
         claims=claim_rows(study),
         extra_metrics=extra,
         frozen=freeze.load(results, document["name"], study.profile),
-        failures=[(record, _link(record, output)) for record in failed],
+        failures=[(record, _link(record, output)) for record in study.failures],
     )
 
 
