@@ -53,6 +53,7 @@ def altered(record, change):
     ("change", "caution"),
     [
         (lambda d: d["software"]["labels"].update(x="y"), Caution.MIXED_SOFTWARE),
+        (lambda d: d["software"]["versions"].update(ycsb="0.18.0"), Caution.MIXED_SOFTWARE),
         (lambda d: d["results"].update(error_count=2), Caution.ERRORS),
         (lambda d: d["results"].update(unissued_count=500), Caution.OVERLOADED),
         (lambda d: d["environment"].update(kernel="other"), Caution.MIXED_ENVIRONMENT),
@@ -66,6 +67,44 @@ def test_warnings_of_records_travel_with_the_ratio(by_name, change, caution):
     )
     assert caution not in compare(sluice, stock, "latency_p99_seconds").warnings
     assert caution in compare(odd, stock, "latency_p99_seconds").warnings
+
+
+def changed(cell, change):
+    """The cell with all its runs altered alike."""
+    return dataclasses.replace(cell, complete=tuple(altered(r, change) for r in cell.complete))
+
+
+def label(name, value):
+    return lambda document: document["software"]["labels"].update({name: value})
+
+
+def version(name, value):
+    return lambda document: document["software"]["versions"].update({name: value})
+
+
+@pytest.mark.parametrize("change", [version("ycsb", "0.18.0"), label("x", "y")])
+def test_two_cells_of_one_variant_with_other_software_are_told(by_name, change):
+    small, large = by_name["postgres-checkpoint"].measured[:2]
+    other = changed(small, change)
+    # Each is of one kind, and only both together are not.
+    assert Caution.MIXED_SOFTWARE not in other.cautions
+    assert Caution.MIXED_SOFTWARE not in compare(small, large, "latency_p99_seconds").warnings
+    assert Caution.MIXED_SOFTWARE in compare(other, large, "latency_p99_seconds").warnings
+
+
+@pytest.mark.parametrize(
+    ("change", "mixed"),
+    [
+        (label("dev.sluice.plugin.sha256", "3" * 64), False),
+        (version("sluice-agent", "1.0"), False),
+        (version("ycsb", "0.18.0"), True),
+    ],
+)
+def test_what_variants_differ_in_is_no_warning(by_name, change, mixed):
+    study = by_name["postgres-burst"]
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    estimate = compare(changed(sluice, change), stock, "latency_p99_seconds")
+    assert (Caution.MIXED_SOFTWARE in estimate.warnings) is mixed
 
 
 @pytest.mark.parametrize(("late_seconds", "warned"), [(0.0, False), (0.09, False), (0.2, True)])
@@ -88,6 +127,33 @@ def test_what_the_warm_up_left_undone_is_told(loaded, tmp_path, late_seconds, wa
     assert record.late_seconds == pytest.approx(late_seconds)
     cell = CellRuns("cell", {}, "intended", complete=(record,), failed=())
     assert (Caution.LATE in cell.cautions) is warned
+
+
+def test_runs_without_the_figure_are_told_and_nothing_is_claimed(by_name):
+    study, metric = by_name["postgres-burst"], "compaction_seconds"
+
+    def with_figure(cell, base, runs):
+        change = [
+            altered(r, lambda d, n=n: d["metrics"].update({metric: base + n / 100}))
+            for n, r in enumerate(cell.complete[:runs])
+        ]
+        return dataclasses.replace(cell, complete=(*change, *cell.complete[runs:]))
+
+    sluice, stock = study.find({"arm": "sluice"}), study.find({"arm": "stock 0.1"})
+    # Five runs: four of them would be enough if there were no other.
+    extra = altered(sluice.complete[0], lambda d: d["plan"].update(block=5, run=5))
+    more = dataclasses.replace(sluice, complete=(*sluice.complete, extra))
+    whole = compare(with_figure(more, 1, 5), with_figure(stock, 2, 4), metric)
+    assert whole.verdict is Verdict.LOWER and Caution.INCOMPLETE not in whole.warnings
+    for sides in ((with_figure(more, 1, 4), with_figure(stock, 2, 4)),
+                  (with_figure(stock, 1, 4), with_figure(more, 2, 4))):  # fmt: skip
+        partly = compare(*sides, metric)
+        assert Caution.INCOMPLETE in partly.warnings
+        assert partly.verdict is Verdict.NOTHING_SHOWN and not partly.claimable
+    # A figure that no run of a cell has is not there at all, and says nothing of other figures.
+    assert compare(with_figure(more, 1, 4), stock, metric) is None
+    other = compare(with_figure(more, 1, 4), stock, "latency_p99_seconds")
+    assert Caution.INCOMPLETE not in other.warnings
 
 
 def test_failed_runs_are_told(by_name):
@@ -179,6 +245,44 @@ def test_records_that_were_planned_otherwise_are_counted(loaded, experiments, ch
     recorded = Counter(record.plan["experiment"] for record in loaded)
     found = studies([altered(record, change) for record in loaded], experiments)
     assert {study.experiment.name: study.outdated for study in found} == recorded
+
+
+def test_runs_that_were_planned_otherwise_are_told_with_ratios_and_claims(loaded, experiments):
+    chosen = {"postgres-checkpoint": experiments["postgres-checkpoint"]}
+    members = [r for r in loaded if r.plan["experiment"] == "postgres-checkpoint"]
+    (study,) = studies(members, chosen)
+    assert not any(Caution.OUTDATED in cell.cautions for cell in study.cells)
+    slowest = claim_rows(study)[1].scope
+    (study,) = studies([planned_earlier(r, slowest) for r in members], chosen)
+    told = [cell for cell in study.cells if Caution.OUTDATED in cell.cautions]
+    assert [cell.factors for cell in told] == [slowest] and told[0].outdated == 1
+    assert Caution.OUTDATED in study.ratio(told[0], "latency_p99_seconds").warnings
+    row = claim_rows(study)[1]
+    assert "outdated" in row.as_dict()["warnings"]
+    assert any("earlier version" in text for text in row.cautions)
+
+
+def planned_earlier(record, factors):
+    """The first run of a cell, as of an older file."""
+    if record.plan["factors"] != factors or record.plan["run"] != 1:
+        return record
+    return altered(record, lambda d: d["plan"]["settings"].update(wal_level="minimal"))
+
+
+def test_failures_of_cells_that_the_experiment_no_longer_has_are_kept(loaded, experiments):
+    chosen = {"postgres-checkpoint": experiments["postgres-checkpoint"]}
+    members = [r for r in loaded if r.plan["experiment"] == "postgres-checkpoint"]
+
+    def fail(document):
+        document["status"] = "failed"
+        document["plan"]["cell"] = "no_such_cell"
+
+    (study,) = studies([altered(members[0], fail), *members[1:]], chosen)
+    (failed,) = study.failures
+    assert failed.plan["cell"] == "no_such_cell"
+    # A complete one is no failure.
+    gone = altered(members[0], lambda d: d["plan"].update(cell="no_such_cell"))
+    assert studies([gone, *members[1:]], chosen)[0].failures == ()
 
 
 def test_a_change_of_the_experiment_that_plans_the_same_runs_dates_no_record(loaded, experiments):

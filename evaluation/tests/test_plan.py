@@ -162,21 +162,47 @@ def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
         freeze.write(results, frozen)
 
 
-def test_a_tuning_cell_that_failed_does_not_block(burst, tmp_path, monkeypatch):
+def test_tuning_is_not_frozen_without_a_run_that_was_given_up(burst, tmp_path, monkeypatch):
     profile = burst.profile("small")
     monkeypatch.setitem(profile, "only", ONE_TUNED_FACTOR)
     monkeypatch.setitem(profile, "phases", profile["phases"] | {"normal_seconds": 5,
                                                                 "warm_up_seconds": 1})  # fmt: skip
     results = tmp_path / "results"
-    plan = make_plan(burst, "small", [], results)
+
+    def replan(maximum_attempts=2):
+        found = records.load_all(results)
+        return make_plan(burst, "small", found, results, maximum_attempts=maximum_attempts)
+
+    plan = replan()
     for number, planned in enumerate(plan["runs"]):
         raw = tmp_path / f"raw-{number}"
         if number == 0:
             fail(plan, planned, raw, results)
         else:
             assemble.record_run(plan, planned, write_raw(planned, raw), results)
-    frozen = freeze.choose(burst, "small", records.load_all(results))
+    (again,) = replan()["runs"]
+    assert [run["given_up"] for run in replan()["failed"]] == [False]
+    fail(replan(), again, tmp_path / "again", results)
+    plan = replan()
+    assert plan["stage"] == "tune" and plan["runs"] == [] and not plan["freeze_needed"]
+    (failed,) = plan["failed"]
+    assert failed == {
+        "cell": again["cell"],
+        "run": 1,
+        "attempts": 2,
+        "given_up": True,
+        "record_directory": f"postgres-burst/small/{again['cell']}/01-failed-2",
+    }
+    members = records.load_all(results)
+    with pytest.raises(EvaluationError, match=r"01-failed-2; .*remove these folders"):
+        freeze.choose(burst, "small", members)
+    frozen = freeze.choose(burst, "small", members, without_failed=True)
     assert len(frozen["choices"][0]["ranking"]) == 2
+    freeze.write(results, frozen)
+    # It was left out on purpose: nothing is given up, and it is not run for nothing.
+    for attempts in (2, 3):
+        plan = replan(attempts)
+        assert plan["stage"] == "measure" and plan["runs"] and plan["runs_given_up"] == 0
 
 
 def test_a_run_that_the_plan_lacks_is_an_error(checkpoint, tmp_path):

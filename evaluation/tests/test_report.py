@@ -53,6 +53,9 @@ def results(smoke_results, tmp_path_factory):
     (raw / "run.json").write_text(json.dumps(times))
     plan = {"experiment_sha256": "0" * 64}
     assemble.record_failure(plan, planned, raw, folder, "start", "no <space> left")
+    # As of a cell that the experiment has had.
+    gone = planned | {"cell": "wal999_ct0.5_a_t10_throttle"}
+    assemble.record_failure(plan, gone, raw, folder, "load", "of an earlier cell")
     return folder
 
 
@@ -132,6 +135,7 @@ def test_claims_environment_labels_and_limitations_are_told(page, experiments):
 def test_failures_are_shown_and_escaped(written, page):
     assert "no <space> left" in " ".join(page.texts)
     assert "no &lt;space&gt; left" in written.read_text()
+    assert "of an earlier cell" in " ".join(page.texts)
 
 
 def test_figures_hold_no_date_and_keep_letters_as_paths(written):
@@ -198,6 +202,19 @@ def test_records_without_those_of_the_baseline_give_a_page(
         run = next(run for run in plan["runs"] if wanted.items() <= run["factors"].items())
         assemble.record_run(plan, run, write_raw(run, tmp_path / arm), tmp_path / "results")
     assert report.write(tmp_path / "results", experiments_folder, tmp_path / "report").exists()
+
+
+def test_cells_that_the_tuning_left_out_are_named(tmp_path, smoke_results, experiments_folder):
+    results = tmp_path / "results"
+    folder = results / "postgres-burst/smoke"
+    shutil.copytree(smoke_results / "postgres-burst/smoke", folder)
+    choice = {"per": {"device": "throttle"}, "cell": "a", "settings": {"wal_init_zero": "off"},
+              "ranking": [{"cell": "a", "value": 0.01}],
+              "left_out": [{"cell": "ct0.9_fa0_iz1", "because": "run 1 failed"}]}  # fmt: skip
+    frozen = {"metric": "latency_p99_seconds", "choices": [choice]}
+    (folder / "frozen.json").write_text(json.dumps(frozen))
+    page = report.write(results, experiments_folder, results / "report").read_text()
+    assert "Left out of the tuning for throttle: ct0.9_fa0_iz1 (run 1 failed)." in page
 
 
 def test_texts_of_figures_stand_out_from_their_ground():

@@ -20,7 +20,9 @@ def phases(experiments):
     return experiments["hbase-phases"]
 
 
-def run_of(cell: str, seconds: float | None, p99: float, status: str = "complete") -> Record:
+def run_of(
+    cell: str, seconds: float | None, p99: float, status: str = "complete", number: int = 1
+) -> Record:
     metrics = {BURSTS: p99, BETWEEN: p99}
     if seconds is not None:
         metrics["compaction_seconds"] = seconds
@@ -30,7 +32,7 @@ def run_of(cell: str, seconds: float | None, p99: float, status: str = "complete
         Path(),
         {
             "status": status,
-            "plan": {**place, "cell": cell, "attempt": 1},
+            "plan": {**place, "cell": cell, "run": number, "attempt": 1},
             "results": results,
             "metrics": metrics if results else {},
         },
@@ -38,17 +40,30 @@ def run_of(cell: str, seconds: float | None, p99: float, status: str = "complete
 
 
 def tuning(phases, p99):
-    """A run of every cell, the sooner done the higher its rate; p99 says how slow reads are."""
-    runs = [run_of("quiet_c64k_throttle", None, QUIET_SECONDS)]
-    for cell in phases.cells("small", "tune"):
-        rate = cell.factors["compaction_rate_bytes_per_second"]
-        if rate != "none":
-            runs.append(run_of(cell.id, 1e9 / rate, p99(cell.factors)))
+    """The runs of every cell, the sooner done the higher its rate; p99 says how slow reads are."""
+    runs = []
+    for number in range(1, phases.runs("small", "tune") + 1):
+        runs.append(run_of("quiet_c64k_throttle", None, QUIET_SECONDS, number=number))
+        for cell in phases.cells("small", "tune"):
+            rate = cell.factors["compaction_rate_bytes_per_second"]
+            if rate != "none":
+                runs.append(run_of(cell.id, 1e9 / rate, p99(cell.factors), number=number))
     return runs
 
 
-def chosen(phases, runs):
-    (choice,) = freeze.choose(phases, "small", runs)["choices"]
+def with_run(runs, begin, status="complete", seconds=None):
+    """The last runs of cells replaced, of which the id begins so."""
+    last = max(run.plan["run"] for run in runs)
+    return [
+        run_of(run.plan["cell"], seconds, 0.006, status, last)
+        if run.plan["cell"].startswith(begin) and run.plan["run"] == last
+        else run
+        for run in runs
+    ]
+
+
+def chosen(phases, runs, without_failed=False):
+    (choice,) = freeze.choose(phases, "small", runs, without_failed)["choices"]
     return choice
 
 
@@ -98,8 +113,33 @@ def test_a_compaction_that_was_not_finished_is_not_chosen_and_not_waited_for(pha
     assert chosen(phases, runs)["cell"].startswith("r28_")
     for number, run in enumerate(runs):
         if run.plan["cell"].startswith("r28_"):
-            runs[number] = run_of(run.plan["cell"], None, 0.006)
+            runs[number] = run_of(run.plan["cell"], None, 0.006, number=run.plan["run"])
     assert chosen(phases, runs)["cell"].startswith("r21_")
+
+
+def test_a_cell_of_which_one_run_was_not_finished_is_not_judged_by_the_others(phases):
+    choice = chosen(phases, with_run(tuning(phases, lambda _: 0.006), "r28_"))
+    assert choice["cell"].startswith("r21_")
+    because = "a complete run lacks compaction_seconds"
+    assert choice["left_out"] == [
+        {"cell": "r28_c256k_throttle", "because": because},
+        {"cell": "r28_c64k_throttle", "because": because},
+    ]
+
+
+def test_a_failed_run_lacks_nothing(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    runs.insert(0, run_of("r28_c64k_throttle", None, 0.006, "failed"))
+    choice = chosen(phases, runs)
+    assert choice["cell"].startswith("r28_")
+    assert "left_out" not in choice
+
+
+def test_where_no_cell_is_left_the_message_names_those_left_out(phases):
+    runs = tuning(phases, lambda _: 0.006)
+    runs = with_run(runs, "r")
+    with pytest.raises(EvaluationError, match="r14_c64k_throttle: a complete run lacks"):
+        freeze.choose(phases, "small", runs)
 
 
 def test_without_the_reference_nothing_is_chosen(phases):
@@ -108,11 +148,27 @@ def test_without_the_reference_nothing_is_chosen(phases):
         freeze.choose(phases, "small", runs[1:])
     runs[0] = run_of("quiet_c64k_throttle", None, QUIET_SECONDS, "failed")
     with pytest.raises(EvaluationError, match="the reference"):
+        freeze.choose(phases, "small", runs, without_failed=True)
+
+
+def test_a_cell_of_which_a_run_failed_is_left_out_only_when_that_is_asked_for(phases):
+    runs = with_run(tuning(phases, lambda _: 0.006), "r28_c64k", "failed")
+    with pytest.raises(EvaluationError, match=r"small/r28_c64k_throttle/02-failed-1; .*--without"):
         freeze.choose(phases, "small", runs)
+    choice = chosen(phases, runs, without_failed=True)
+    assert choice["cell"] == "r28_c256k_throttle"
+    assert choice["left_out"] == [{"cell": "r28_c64k_throttle", "because": "run 2 failed"}]
+    # Without any record it has not been tried, and nobody can say that it fails.
+    with pytest.raises(EvaluationError, match=r"1 of 14 runs are left .r28_c64k_throttle run 2"):
+        freeze.choose(phases, "small", [r for r in runs if r.complete], without_failed=True)
 
 
 def test_without_any_value_the_message_says_where_to_look(phases):
-    runs = [run_of(cell.id, None, 0.006) for cell in phases.cells("small", "tune")]
+    runs = [
+        run_of(cell.id, None, 0.006, number=number)
+        for cell in phases.cells("small", "tune")
+        for number in (1, 2)
+    ]
     with pytest.raises(EvaluationError, match="compaction_seconds"):
         freeze.choose(phases, "small", runs)
 

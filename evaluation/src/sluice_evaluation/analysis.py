@@ -44,11 +44,17 @@ class CellRuns:
     latency: str
     complete: tuple[Record, ...]
     failed: tuple[Record, ...]
+    # Runs among the complete ones that the experiment as it is today would make in another way.
+    outdated: int = 0
 
     def values(self, metric: str) -> dict[int, float]:
         """A metric by block, of the runs that have it."""
         found = {r.plan["block"]: r.value(metric, self.latency) for r in self.complete}
         return {block: value for block, value in sorted(found.items()) if value is not None}
+
+    def lacks(self, metric: str) -> bool:
+        """Whether some of the complete runs have a metric and others do not."""
+        return 0 < len(self.values(metric)) < len(self.complete)
 
     def mean(self, metric: str) -> MeanEstimate | None:
         """Mean over runs, or None when no run has the metric."""
@@ -61,11 +67,13 @@ class CellRuns:
         found = []
         if self.failed:
             found.append(Caution.FAILED_RUNS)
+        if self.outdated:
+            found.append(Caution.OUTDATED)
         if any(r.document["results"]["error_count"] for r in self.complete):
             found.append(Caution.ERRORS)
         if any(_overloaded(r.document["results"]) for r in self.complete):
             found.append(Caution.OVERLOADED)
-        if _distinct(r.document["software"]["labels"] for r in self.complete) > 1:
+        if _distinct(_labels(r) for r in self.complete) > 1 or _versions_differ(self.complete):
             found.append(Caution.MIXED_SOFTWARE)
         if any(r.late_seconds > LATE_SECONDS for r in self.complete):
             found.append(Caution.LATE)
@@ -84,6 +92,30 @@ def _distinct(documents: Iterable[dict]) -> int:
     return len({repr(sorted(document.items())) for document in documents})
 
 
+def _labels(record: Record) -> dict[str, str]:
+    return record.document["software"]["labels"]
+
+
+def _versions_differ(members: Iterable[Record]) -> bool:
+    """Whether a tool or package has two versions; what only some runs have is no difference."""
+    seen: dict[str, str] = {}
+    return any(
+        seen.setdefault(name, version) != version
+        for record in members
+        for name, version in record.document["software"].get("versions", {}).items()
+    )
+
+
+def _mixed_software(members: Iterable[Record]) -> bool:
+    """Whether runs that are compared had other software than their variants explain."""
+    members = list(members)
+    variants: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for record in members:
+        variants[record.plan["variant"]].append(_labels(record))
+    labels_differ = any(_distinct(labels) > 1 for labels in variants.values())
+    return labels_differ or _versions_differ(members)
+
+
 def compare(
     numerator: CellRuns, denominator: CellRuns, metric: str, confidence: float = CONFIDENCE
 ) -> RatioEstimate | None:
@@ -93,7 +125,11 @@ def compare(
         return None
     estimate = block_ratio(*sides, confidence)
     own = dict.fromkeys((*estimate.warnings, *numerator.cautions, *denominator.cautions))
+    if numerator.lacks(metric) or denominator.lacks(metric):
+        own[Caution.INCOMPLETE] = None
     both = (*numerator.complete, *denominator.complete)
+    if _mixed_software(both):
+        own[Caution.MIXED_SOFTWARE] = None
     if _distinct(_hardware(r) for r in both) > 1:
         own[Caution.MIXED_ENVIRONMENT] = None
     return RatioEstimate(**{**estimate.__dict__, "warnings": tuple(own)})
@@ -154,6 +190,14 @@ class Study:
     cells: tuple[CellRuns, ...]
     tuning: tuple[CellRuns, ...] = ()
     outdated: int = field(default=0)
+    # Failed runs of cells that the experiment no longer has.
+    failed_elsewhere: tuple[Record, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Record, ...]:
+        """All failed runs."""
+        own = (record for cell in (*self.tuning, *self.cells) for record in cell.failed)
+        return (*own, *self.failed_elsewhere)
 
     @property
     def measured(self) -> tuple[CellRuns, ...]:
@@ -207,28 +251,39 @@ def studies(records: Iterable[Record], experiments: dict[str, Experiment]) -> li
 
 
 def _study(experiment: Experiment, profile: str, members: list[Record]) -> Study:
+    frozen = _frozen(experiment, profile, members)
+    outdated = [member for member in members if planned_otherwise(member, experiment, frozen)]
     stages: dict[str, tuple[CellRuns, ...]] = {}
     for stage in experiment.stage_names(profile):
         stages[stage] = tuple(
-            _cell_runs(cell.id, cell.factors, experiment, members, stage)
+            _cell_runs(cell.id, cell.factors, experiment, members, stage, outdated)
             for cell in experiment.cells(profile, stage)
         )
-    frozen = _frozen(experiment, profile, members)
-    outdated = sum(planned_otherwise(member, experiment, frozen) for member in members)
-    return Study(experiment, profile, stages[MEASURE], stages.get("tune", ()), outdated)
+    known = {(stage, cell.id) for stage, cells in stages.items() for cell in cells}
+    elsewhere = tuple(
+        m for m in members if not m.complete and (m.plan["stage"], m.plan["cell"]) not in known
+    )
+    tuning = stages.get(TUNE, ())
+    return Study(experiment, profile, stages[MEASURE], tuning, len(outdated), elsewhere)
 
 
 def _frozen(experiment: Experiment, profile: str, members: list[Record]) -> dict[str, Any] | None:
     if TUNE not in experiment.stage_names(profile):
         return None
     try:
-        return freeze.choose(experiment, profile, members)
+        # What was left out when it was frozen is so here.
+        return freeze.choose(experiment, profile, members, without_failed=True)
     except EvaluationError:
         return None
 
 
 def _cell_runs(
-    identifier: str, factors: dict, experiment: Experiment, members: list[Record], stage: str
+    identifier: str,
+    factors: dict,
+    experiment: Experiment,
+    members: list[Record],
+    stage: str,
+    outdated: list[Record],
 ) -> CellRuns:
     own = [m for m in members if (m.plan["cell"], m.plan["stage"]) == (identifier, stage)]
     return CellRuns(
@@ -237,6 +292,7 @@ def _cell_runs(
         experiment.document["latency"],
         tuple(m for m in own if m.complete),
         tuple(m for m in own if not m.complete),
+        sum(any(m is other for other in outdated) for m in own if m.complete),
     )
 
 

@@ -68,6 +68,10 @@ def _planning(subcommands: argparse._SubParsersAction) -> None:
     plan.set_defaults(run=commands.plan)
     freeze = _command(subcommands, "freeze", "write down the best settings of the tuning stage")
     _experiment(freeze)
+    freeze.add_argument(
+        "--without-failed", action="store_true",
+        help="leave out the cells of which a run failed; the report names them",
+    )  # fmt: skip
     freeze.set_defaults(run=commands.freeze)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import operator
 import sys
 from typing import Any
 
@@ -45,7 +46,12 @@ def plan(options: argparse.Namespace) -> int:
     if made["runs_left_in_stage"] and not made["runs"]:
         print(f"the next block does not fit: --budget-seconds {made['next_block_seconds']:.0f}")
     if made["runs_given_up"]:
-        print(f"{made['runs_given_up']} runs given up after repeated failure")
+        print(f"{made['runs_given_up']} runs given up after repeated failure:")
+        for failed in filter(operator.itemgetter("given_up"), made["failed"]):
+            print(f"  {options.results / failed['record_directory']}")
+        print("record.json there says why: remove these folders, and plan again")
+        if made["stage"] == experiment.TUNE:
+            print("or leave their cells out: sluice-evaluation freeze --without-failed")
     if made["freeze_needed"]:
         print("tuning is done: run sluice-evaluation freeze, and plan again")
     return 0
@@ -54,8 +60,13 @@ def plan(options: argparse.Namespace) -> int:
 def freeze(options: argparse.Namespace) -> int:
     """Write down the best settings of the tuning stage."""
     chosen = experiment.load(options.experiment, options.experiments)
-    frozen = freezing.choose(chosen, options.profile, records.load_all(options.results))
+    frozen = freezing.choose(
+        chosen, options.profile, records.load_all(options.results), options.without_failed
+    )
     print(freezing.write(options.results, frozen))
+    for choice in frozen["choices"]:
+        for entry in choice.get("left_out", ()):
+            print(f"left out: {entry['cell']}: {entry['because']}")
     return 0
 
 
@@ -144,7 +155,7 @@ def pool(options: argparse.Namespace) -> int:
         _print_json([one.as_dict() for one in found])
         return 0
     for one in found:
-        print(f"{one.figure.status:8} {one.store} {one.version}: {one.figure.quantity}")
+        print(f"{one.status:8} {one.store} {one.version}: {one.figure.quantity}")
         expected = f"expected {one.figure.expected_text}, " if one.figure.expected else ""
         print(f"         {expected}measured {one.figure.value_text}")
         print(f"         {one.measurements} measurements, {one.values} values")

@@ -10,7 +10,7 @@ from typing import Any
 
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import TUNE, Cell, Experiment, matches
-from sluice_evaluation.records import Record
+from sluice_evaluation.records import Record, result_directory
 
 FILE_NAME = "frozen.json"
 # What cells are ranked by where none keeps to a bound.
@@ -28,6 +28,12 @@ def load(results: Path, experiment: str, profile: str) -> dict[str, Any] | None:
     return json.loads(path.read_text()) if path.is_file() else None
 
 
+def left_out(frozen: dict[str, Any] | None) -> set[str]:
+    """The cells that were not ranked, as a run of them failed or lacks a figure."""
+    choices = frozen["choices"] if frozen else ()
+    return {entry["cell"] for choice in choices for entry in choice.get("left_out", ())}
+
+
 def settings_for(frozen: dict[str, Any], factors: dict[str, Any]) -> dict[str, Any]:
     """The chosen settings for a cell with these factors."""
     for choice in frozen["choices"]:
@@ -39,35 +45,33 @@ def settings_for(frozen: dict[str, Any], factors: dict[str, Any]) -> dict[str, A
     )
 
 
-def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> dict[str, Any]:
+def choose(
+    experiment: Experiment, profile: str, records: Iterable[Record], without_failed: bool = False
+) -> dict[str, Any]:
     """The best cell of the tuning stage for each value of `per`.
 
-    Cells whose runs all failed are left out; EvaluationError while others have not been run.
+    EvaluationError while a run is not complete; `without_failed` leaves cells out of which one
+    failed.
     """
     tuning = [r for r in records if _is_tuning(r, experiment, profile)]
     select = experiment.stage(TUNE)["select"]
     cells = {cell.id: cell for cell in experiment.cells(profile, TUNE)}
-    done = {record.plan["cell"] for record in tuning}
-    if missing := sorted(set(cells) - done):
+    failed = _failed(cells, experiment.runs(profile, TUNE), tuning)
+    if failed and not without_failed:
         raise EvaluationError(
-            f"tuning is not finished: {len(missing)} of {len(cells)} cells have no complete run "
-            f"({', '.join(missing[:3])}, ...); run the plan first"
+            f"tuning is not finished, as these runs failed: "
+            f"{', '.join(str(result_directory(r.plan, failed=True)) for r in failed.values())}; "
+            "their record.json says why: remove these folders and run the plan again, or leave "
+            "their cells out with freeze --without-failed"
         )
     groups: dict[tuple, dict[str, Cell]] = defaultdict(dict)
     for identifier, cell in cells.items():
         key = tuple((name, cell.factors[name]) for name in select["per"])
         groups[key][identifier] = cell
-    latency = experiment.document["latency"]
-    choices = []
-    for key, group in sorted(groups.items()):
-        ranked, ranked_by = _ranked(select, group, tuning, latency)
-        if not ranked:
-            raise EvaluationError(
-                f"no tuning run of {dict(key)} has {select['metric']}: look at why in its records"
-            )
-        choice = _choice(dict(key), ranked, experiment, cells)
-        # Where there was a bound, and none kept to it, it is not the metric.
-        choices.append(choice | ({"ranked_by": ranked_by} if "within" in select else {}))
+    choices = [
+        _choice(dict(key), group, experiment, tuning, failed)
+        for key, group in sorted(groups.items())
+    ]
     return {
         "schema_version": 1,
         "experiment": experiment.name,
@@ -79,6 +83,21 @@ def choose(experiment: Experiment, profile: str, records: Iterable[Record]) -> d
         "per": select["per"],
         "choices": choices,
     }
+
+
+def _failed(cells: dict[str, Cell], runs: int, tuning: list[Record]) -> dict[str, Record]:
+    """Cells with a run that failed and was not made since; EvaluationError when runs are left."""
+    complete = {(r.plan["cell"], r.plan["run"]) for r in tuning if r.complete}
+    # The last attempt of a run comes last.
+    attempts = sorted((r for r in tuning if not r.complete), key=lambda r: r.plan["attempt"])
+    failed = {(r.plan["cell"], r.plan["run"]): r for r in attempts}
+    missing = [key for i in cells for n in range(1, runs + 1) if (key := (i, n)) not in complete]
+    if left := [f"{cell} run {run}" for cell, run in missing if (cell, run) not in failed]:
+        raise EvaluationError(
+            f"tuning is not finished: {len(left)} of {len(cells) * runs} runs are left "
+            f"({', '.join(left[:3])}, ...); run the plan first"
+        )
+    return {cell: failed[cell, run] for cell, run in missing}
 
 
 def _ranked(
@@ -111,8 +130,8 @@ def _largest_ratios(
         quiet = [values[i] for i in reference if i in values]
         if not quiet:
             raise EvaluationError(
-                f"no complete tuning run of the reference {within['to']}, which the others are "
-                f"measured by, has {metric}: run it again"
+                f"no tuning cell of the reference {within['to']}, which the others are measured "
+                f"by, has {metric} in each of its complete runs: run it again"
             )
         for i in group.keys() - reference:
             ratio = values.get(i, math.inf) / min(quiet)
@@ -125,16 +144,43 @@ def _sorted(values: dict[str, float], best: str) -> list[tuple[float, str]]:
     return sorted(pairs, reverse=best == "highest")
 
 
+def _lacking(
+    select: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+) -> list[dict[str, str]]:
+    """Cells that are not ranked as only some of their runs have what they would be ranked by."""
+    found = {}
+    for metric in (select["metric"], *select.get("within", {}).get("metrics", ())):
+        for identifier, values in _values(tuning, metric, group, latency).items():
+            if None in values and any(value is not None for value in values):
+                found.setdefault(identifier, f"a complete run lacks {metric}")
+    return [{"cell": identifier, "because": text} for identifier, text in sorted(found.items())]
+
+
+def _in_words(entries: list[dict[str, str]]) -> str:
+    texts = [f"{entry['cell']}: {entry['because']}" for entry in entries]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
 def _medians(
     tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
 ) -> dict[str, float]:
-    """The metric by cell, of the cells that have it."""
+    """The metric by cell, of the cells that have it in each run.
+
+    A run without it is often one in which a compaction did not end: the slowest of its cell.
+    """
+    values = _values(tuning, metric, cells, latency)
+    return {i: median(found) for i, found in values.items() if None not in found}
+
+
+def _values(
+    tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
+) -> dict[str, list[float | None]]:
+    """The metric of each complete run by cell."""
     values = defaultdict(list)
     for record in tuning:
-        value = record.value(metric, latency) if record.plan["cell"] in cells else None
-        if value is not None:
-            values[record.plan["cell"]].append(value)
-    return {identifier: median(found) for identifier, found in values.items()}
+        if record.complete and record.plan["cell"] in cells:
+            values[record.plan["cell"]].append(record.value(metric, latency))
+    return values
 
 
 def _is_tuning(record: Record, experiment: Experiment, profile: str) -> bool:
@@ -143,20 +189,42 @@ def _is_tuning(record: Record, experiment: Experiment, profile: str) -> bool:
     return place == (experiment.name, profile, TUNE)
 
 
-def _choice(per: dict, ranked: list[tuple], experiment: Experiment, cells: dict) -> dict[str, Any]:
-    best = cells[ranked[0][1]]
+def _choice(
+    per: dict, group: dict[str, Cell], experiment: Experiment, tuning: list, failed: dict
+) -> dict[str, Any]:
+    """The best of a group, with the whole ranking and what is not in it for lack of a figure."""
+    select, latency = experiment.stage(TUNE)["select"], experiment.document["latency"]
+    kept = {identifier: cell for identifier, cell in group.items() if identifier not in failed}
+    unranked = [
+        {"cell": identifier, "because": f"run {failed[identifier].plan['run']} failed"}
+        for identifier in sorted(group.keys() & failed)
+    ] + _lacking(select, kept, tuning, latency)
+    ranked, ranked_by = _ranked(select, kept, tuning, latency)
+    if not ranked:
+        raise EvaluationError(
+            f"no tuning cell of {per} has {select['metric']} in each of its complete runs"
+            f"{_in_words(unranked)}: look at why in its records"
+        )
+    best = group[ranked[0][1]]
+    return {
+        "per": per,
+        "cell": best.id,
+        "settings": _settings(best, experiment),
+        "ranking": [{"cell": identifier, "value": value} for value, identifier in ranked],
+        # Where there was a bound, and none kept to it, it is not the metric.
+        **({"ranked_by": ranked_by} if "within" in select else {}),
+        **({"left_out": unranked} if unranked else {}),
+    }
+
+
+def _settings(cell: Cell, experiment: Experiment) -> dict[str, Any]:
     levels = [
         level["settings"]
         for factor in experiment.stage(TUNE)["factors"]
         for level in factor["levels"]
-        if best.factors[factor["name"]] == level["value"] and "settings" in level
+        if cell.factors[factor["name"]] == level["value"] and "settings" in level
     ]
-    return {
-        "per": per,
-        "cell": best.id,
-        "settings": {name: value for settings in levels for name, value in settings.items()},
-        "ranking": [{"cell": identifier, "value": value} for value, identifier in ranked],
-    }
+    return {name: value for settings in levels for name, value in settings.items()}
 
 
 def write(results: Path, frozen: dict[str, Any]) -> Path:

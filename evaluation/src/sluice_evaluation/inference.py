@@ -30,7 +30,9 @@ class Caution(StrEnum):
     UNBOUNDED = "unbounded"
     EXCLUSIVE = "exclusive"
     UNPAIRED = "unpaired"
+    INCOMPLETE = "incomplete"
     FAILED_RUNS = "failed-runs"
+    OUTDATED = "outdated"
     MIXED_SOFTWARE = "mixed-software"
     MIXED_ENVIRONMENT = "mixed-environment"
     ERRORS = "errors"
@@ -47,8 +49,12 @@ CAUTION_TEXT = {
     Caution.UNBOUNDED: "the interval of the ratio is the whole line: the data say nothing",
     Caution.EXCLUSIVE: "the baseline's mean cannot be told from 0: no upper end",
     Caution.UNPAIRED: "some blocks lack a run on one side: compared as independent samples",
+    Caution.INCOMPLETE: "some complete runs lack this figure, as where what it measures did not "
+    "end in them: nothing is claimed",
     Caution.FAILED_RUNS: "some runs failed; they are listed under failures",
-    Caution.MIXED_SOFTWARE: "runs of one cell used different images or packages",
+    Caution.OUTDATED: "some runs were made as an earlier version of the experiment's file planned "
+    "them",
+    Caution.MIXED_SOFTWARE: "runs that are compared used different images or packages",
     Caution.MIXED_ENVIRONMENT: "runs were made on different machines or kernels",
     Caution.ERRORS: "some operations returned an error",
     Caution.OVERLOADED: "over 1 % of what was due was never issued: latencies are too low",
@@ -116,9 +122,10 @@ class RatioEstimate:
 
     @property
     def claimable(self) -> bool:
-        """Whether anything may be claimed: a bounded interval from enough runs."""
+        """Whether anything may be claimed: a bounded interval from enough runs, none left out."""
         enough = min(self.numerator_runs, self.denominator_runs) >= MINIMUM_RUNS
-        return enough and self.shape is Shape.BOUNDED
+        whole = Caution.INCOMPLETE not in self.warnings
+        return enough and whole and self.shape is Shape.BOUNDED
 
     @property
     def verdict(self) -> Verdict:

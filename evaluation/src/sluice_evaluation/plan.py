@@ -7,7 +7,6 @@ machine falls on all cells alike, and runs can be compared in pairs by block.
 
 import json
 import random
-import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,47 +15,14 @@ from typing import Any
 from sluice_evaluation import freeze
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE, TUNE, Cell, Experiment
-from sluice_evaluation.records import Record, epoch_seconds, result_directory
+from sluice_evaluation.progress import NOTHING_DONE, State
+from sluice_evaluation.records import Record, result_directory
 
 MAXIMUM_ATTEMPTS = 2
 # Clients run on past the normal phase, so that its last second is under full load.
 CLIENT_MARGIN_SECONDS = 1.0
 # Java machines on busy nodes do not begin at the same second.
 NODES_MARGIN_SECONDS = 5.0
-# So many own runs make a better guess of a run's length than the experiment's file.
-RUNS_FOR_ESTIMATE = 3
-
-
-@dataclass(frozen=True)
-class State:
-    """What the folder of results says about one experiment and profile."""
-
-    complete: set[tuple[str, int]]
-    failed: dict[tuple[str, int], int]
-    run_seconds: float | None
-
-    @classmethod
-    def of(cls, records: Iterable[Record], experiment: str, profile: str) -> "State":
-        """Collect the state from records, those of other experiments left aside."""
-        complete, failed, lengths = set(), {}, []
-        for record in records:
-            plan = record.plan
-            if (plan["experiment"], plan["profile"]) != (experiment, profile):
-                continue
-            key = plan["cell"], plan["run"]
-            if record.complete:
-                complete.add(key)
-                lengths.append(
-                    epoch_seconds(record.document["ended_at"])
-                    - epoch_seconds(record.document["started_at"])
-                )
-            else:
-                failed[key] = max(failed.get(key, 0), plan["attempt"])
-        enough = len(lengths) >= RUNS_FOR_ESTIMATE
-        return cls(complete, failed, statistics.median(lengths) if enough else None)
-
-
-NOTHING_DONE = State(set(), {}, None)
 
 
 @dataclass(frozen=True)
@@ -84,18 +50,26 @@ class Stage:
         """Tuning that is done waits for `sluice-evaluation freeze` before anything is measured."""
         return self.name == TUNE and self.frozen is None
 
+    @property
+    def finished(self) -> bool:
+        """Whether all runs are complete: with one given up, nothing is left and this is not."""
+        blocks = range(1, self.experiment.runs(self.profile, self.name) + 1)
+        cells = self.experiment.cells(self.profile, self.name)
+        return all((cell.id, block) in self.state.complete for cell in cells for block in blocks)
+
     def open_blocks(self, maximum_attempts: int) -> list[list[dict[str, Any]]]:
         """The runs that are left, block by block in shuffled order."""
-        blocks = []
+        blocks, left_out = [], freeze.left_out(self.frozen) if self.name == TUNE else ()
         for block in range(1, self.experiment.runs(self.profile, self.name) + 1):
             cells = self.experiment.cells(self.profile, self.name)
             order = random.Random(f"{self.experiment.name}/{self.name}/{self.seed}/{block}")
             order.shuffle(cells)
-            attempts = {c.id: self.state.failed.get((c.id, block), 0) + 1 for c in cells}
+            attempts = {c.id: self.state.attempts(c.id, block) + 1 for c in cells}
             blocks.append([
                 planned_run(self, cell, block, attempts[cell.id])
                 for cell in cells
                 if (cell.id, block) not in self.state.complete
+                and cell.id not in left_out
                 and attempts[cell.id] <= maximum_attempts
             ])  # fmt: skip
         return blocks
@@ -121,18 +95,17 @@ def make_plan(
         blocks = stage.open_blocks(maximum_attempts)
         if any(blocks) or stage.waits_for_freeze or name == MEASURE:
             break
+    failed = state.failures(maximum_attempts, freeze.left_out(frozen))
     runs = [run for block in _within_budget(blocks, table, budget_seconds) for run in block]
     return {
         "experiment": experiment.name,
         "profile": profile,
         "stage": stage.name,
         "experiment_sha256": experiment.digest(),
-        "freeze_needed": stage.waits_for_freeze and not any(blocks),
+        "freeze_needed": stage.waits_for_freeze and stage.finished,
         "runs_left_in_stage": sum(map(len, blocks)),
-        "runs_given_up": sum(
-            key not in state.complete and attempts >= maximum_attempts
-            for key, attempts in state.failed.items()
-        ),
+        "runs_given_up": sum(run["given_up"] for run in failed),
+        "failed": failed,
         "estimated_seconds": round(_block_seconds(runs, table), 1),
         "next_block_seconds": round(next((_block_seconds(b, table) for b in blocks if b), 0.0), 1),
         "disk_bytes": table["estimate"]["disk_bytes"],

@@ -2,7 +2,12 @@
 
 Each measurement is weighted by the inverse of its variance, to which what measurements differ by
 beyond their own scatter is added: R. DerSimonian and N. Laird, "Meta-analysis in clinical trials",
-Controlled Clinical Trials 7, 1986. All measurements that there are take part: none is chosen.
+Controlled Clinical Trials 7, 1986. Their few measurements tell little of what they differ by, so
+the interval is Student's with one degree of freedom less than there are: J. Hartung and G. Knapp,
+"On tests of the overall treatment effect in meta-analysis with normally distributed responses",
+Statistics in Medicine 20, 2001; never narrower than by the variances themselves: G. Knapp and
+J. Hartung, "Improved tests for a random effects meta-regression with a single covariate",
+Statistics in Medicine 22, 2003. All measurements that there are take part: none is chosen.
 """
 
 import json
@@ -16,6 +21,9 @@ from scipy import stats
 
 from sluice_evaluation.inference import CONFIDENCE
 from sluice_evaluation.measurements import Figure, Measurement
+
+# Two measurements have one difference: what others would differ by cannot be told from it.
+MINIMUM_MEASUREMENTS = 3
 
 
 @dataclass(frozen=True)
@@ -33,9 +41,16 @@ class Pooled:
     values: int
     between: float
 
+    @property
+    def status(self) -> str:
+        """That of the figure; `~` where there are too few measurements to judge by."""
+        if self.figure.expected and self.measurements < MINIMUM_MEASUREMENTS:
+            return "~"
+        return self.figure.status
+
     def as_dict(self) -> dict[str, Any]:
         """For output that scripts read."""
-        return asdict(self) | {"status": self.figure.status}
+        return asdict(self) | {"status": self.status}
 
 
 def pooled(measured: Iterable[Measurement]) -> list[Pooled]:
@@ -70,14 +85,22 @@ def _variance(figure: Figure) -> float:
 def _pool(store: str, version: str, figures: Sequence[Figure]) -> Pooled:
     ratios, variances = [f.value for f in figures], [_variance(f) for f in figures]
     between = _variance_between(ratios, variances)
-    mean, error = _weighted(ratios, [v + between for v in variances])
-    half_width = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
+    mean, half_width = _interval(ratios, [v + between for v in variances])
     last = figures[-1]
     figure = Figure(
         last.quantity, "1", mean, mean - half_width, mean + half_width, expected=last.expected
     )
     count = sum(len(f.values) for f in figures)
     return Pooled(store, version, figure, len(figures), count, math.sqrt(between))
+
+
+def _interval(ratios: Sequence[float], variances: Sequence[float]) -> tuple[float, float]:
+    """Mean, and half the width of Hartung and Knapp's interval."""
+    mean, error = _weighted(ratios, variances)
+    freedom = len(ratios) - 1
+    # Ratios that happen to agree are no reason for an interval narrower than their own scatter.
+    factor = max(1.0, _cochran_q(ratios, variances, mean) / freedom)
+    return mean, float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error * math.sqrt(factor)
 
 
 def _weighted(ratios: Sequence[float], variances: Sequence[float]) -> tuple[float, float]:
@@ -91,6 +114,11 @@ def _variance_between(ratios: Sequence[float], variances: Sequence[float]) -> fl
     """DerSimonian and Laird's estimate, from Cochran's Q."""
     mean, _ = _weighted(ratios, variances)
     weights = [1 / v for v in variances]
-    q = sum(w * (r - mean) ** 2 for w, r in zip(weights, ratios, strict=True))
+    q = _cochran_q(ratios, variances, mean)
     scale = sum(weights) - sum(w * w for w in weights) / sum(weights)
     return max(0.0, (q - (len(ratios) - 1)) / scale)
+
+
+def _cochran_q(ratios: Sequence[float], variances: Sequence[float], mean: float) -> float:
+    """Squared distances from the mean, each in units of its variance."""
+    return sum((r - mean) ** 2 / v for r, v in zip(ratios, variances, strict=True))

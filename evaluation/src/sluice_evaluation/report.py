@@ -152,7 +152,6 @@ def _section(study: Study, results: Path, output: Path) -> Section:
     names = study.cells[0].factors
     shown = [n for n in names if len({cell.factors[n] for cell in study.cells}) > 1]
     extra = sorted({n for c in study.measured for r in c.complete for n in r.document["metrics"]})
-    failed = [record for cell in (*study.tuning, *study.cells) for record in cell.failed]
     return Section(
         study=study,
         anchor=f"{document['name']}-{study.profile}",
@@ -163,7 +162,7 @@ def _section(study: Study, results: Path, output: Path) -> Section:
         claims=claim_rows(study),
         extra_metrics=extra,
         frozen=freeze.load(results, document["name"], study.profile),
-        failures=[(record, _link(record, output)) for record in failed],
+        failures=[(record, _link(record, output)) for record in study.failures],
     )
 
 
@@ -179,7 +178,7 @@ def _row(study: Study, cell: CellRuns, shown: list[str], extra: list[str], outpu
         values=[
             *(mean_text(cell.mean(metric), 1000, "ms") for metric in metrics),
             mean_text(cell.mean("throughput_operations_per_second"), 1, "/s"),
-            *(_extra_text(name, cell.mean(name)) for name in extra),
+            *(_extra_text(name, cell.mean(name)) + _runs_with(cell, name) for name in extra),
         ],
         ratios=[(ratio_text(r), str(r.verdict)) if r else ("", "") for r in ratios],
         cautions=caution_texts(cautions),
@@ -216,6 +215,13 @@ def _extra_text(name: str, estimate: MeanEstimate | None) -> str:
         if name.endswith(suffix):
             return mean_text(estimate, factor, unit)
     return mean_text(estimate, 1, "").rstrip()
+
+
+def _runs_with(cell: CellRuns, metric: str) -> str:
+    """How many runs a mean is of, where that is not all."""
+    if not cell.lacks(metric):
+        return ""
+    return f" ({len(cell.values(metric))} of {len(cell.complete)} runs)"
 
 
 def extra_heading(name: str) -> str:
