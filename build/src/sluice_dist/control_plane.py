@@ -68,12 +68,15 @@ def compile_program(layout: Layout, program: Path, epoch: int) -> Path:
 def _package(layout: Layout, program: Path, work: Path, epoch: int) -> Path:
     tree = work / "tree"
     shutil.rmtree(tree, ignore_errors=True)
+    # What an earlier build left that was broken off, or refused, is never published.
+    for left in work.glob(f"{NAME}_*"):
+        left.unlink()
     _lay_out(program, _units(layout), tree / "files", epoch)
     values = _template_values(epoch)
     render_folder(_templates(layout), tree / "debian", values, _no_source_file, False)
     build_tree(tree, epoch, work / "build.log")
     shutil.rmtree(tree)
-    built = next(work.glob(f"{NAME}_*.deb"))
+    built = next(work.glob(f"{NAME}_{values['DEBIAN_VERSION']}_*.deb"))
     lint([built])
     return publish(built, layout.packages)
 
