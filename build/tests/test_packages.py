@@ -136,6 +136,15 @@ def test_a_template_in_a_folder_takes_the_packages_name_too(packaged: Project):
     assert unit in contents(stock)
 
 
+def test_systemd_reads_what_an_upgrade_has_changed(packaged: Project):
+    store, plugin = build(packaged.release())
+    subprocess.run(["dpkg-deb", "--control", str(store), str(packaged.root / "out")], check=True)
+    assert "systemctl --system daemon-reload" in (packaged.root / "out/postinst").read_text()
+    # It has no units.
+    subprocess.run(["dpkg-deb", "--control", str(plugin), str(packaged.root / "in")], check=True)
+    assert not (packaged.root / "in/postinst").exists()
+
+
 def test_a_series_without_patches_promises_no_hooks(packaged: Project):
     for patch in packaged.release().patch_files:
         patch.unlink()
