@@ -110,6 +110,18 @@ def test_an_unchanged_release_is_not_compiled_again(recipe: Project, capsys) -> 
     assert "plug-in unchanged" in told
 
 
+@pytest.mark.parametrize("half", ["", '{"commit": "'])
+def test_half_a_stamp_counts_as_none(recipe: Project, half: str) -> None:
+    recipe.run("compile", "toy")
+    build = recipe.release().build
+    for name in ("objects.stamp", "store.stamp", "plugin.stamp", "staged-labels.json"):
+        (build / name).write_text(half)
+    assert recipe.release().staged_labels() is None
+    assert recipe.run("compile", "toy") == 0
+    assert runs(recipe) == 2
+    assert recipe.release().staged_labels() == recipe.release().labels()
+
+
 def test_a_changed_series_is_compiled_again(recipe: Project) -> None:
     recipe.run("compile", "toy")
     recipe.add_patch(greeting=HOOKED_GREETING.replace("hello", "good day"))
