@@ -56,6 +56,18 @@ def test_only_debian_of_the_suite_is_used():
     ]
 
 
+def test_a_password_of_an_archive_gets_into_no_image():
+    listing = (
+        "https://user:word@mirror:8443/debian/\tbookworm\tmain\tDebian\n"
+        "https://mirror:8443/debian/\tbookworm\tcontrib\tDebian\n"
+        "file:/srv/debian@home/\tbookworm-updates\tmain\tDebian\n"
+    )
+    assert parse_index_targets(listing, "bookworm") == [
+        "deb https://mirror:8443/debian/ bookworm contrib main",
+        "deb file:/srv/debian@home/ bookworm-updates main",
+    ]
+
+
 def test_settings_of_downloads_are_taken_and_secrets_are_not():
     dump = (
         'Acquire "";\nAcquire::http::Proxy "http://proxy:3128";\n'
