@@ -175,6 +175,20 @@ def test_step_may_tidy_up_before_it_is_killed(tmp_path, shell):
     assert (tmp_path / "tidied").exists()
 
 
+def test_a_child_may_tidy_up_when_its_step_ends_at_once(tmp_path, shell):
+    child = "trap 'sleep 0.5; touch tidied; exit' TERM; touch ready; sleep 600 & wait"
+    run.end_group(shell(f'bash -c "{child}" & wait'))
+    assert (tmp_path / "tidied").exists()
+
+
+def test_a_step_whose_children_have_ended_is_not_waited_for(shell, monkeypatch):
+    monkeypatch.setattr(run, "END_WITHIN_SECONDS", 600)
+    # The second child is an orphan that dies: whoever has it now may not reap it.
+    process = shell("sleep 600 & (sleep 600 & sleep 600 &) ; touch ready; wait")
+    run.end_group(process)
+    assert process.returncode == -signal.SIGTERM
+
+
 def test_step_that_will_not_end_is_killed(shell, monkeypatch):
     monkeypatch.setattr(run, "END_WITHIN_SECONDS", 0.2)
     process = shell("trap '' TERM; touch ready; while true; do sleep 1; done")
