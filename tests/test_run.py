@@ -1,7 +1,9 @@
 """The step runner: order, failure, time limit and wrong declarations."""
 
 import dataclasses
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -137,6 +139,21 @@ def test_steps_of_one_maven_project_hold_what_they_share():
     steps = [s for s in run.load_steps(run.TOP / "tests/steps") if "--also-make" in s.command]
     assert {step.holds for step in steps} == {"plugins/local-java/target"}
     assert (run.TOP / "plugins/local-java/pom.xml").is_file()
+
+
+def test_no_two_steps_that_make_the_bundle_of_ycsb_run_side_by_side():
+    steps = {step.name: step for step in run.load_steps(run.TOP / "tests/steps")}
+    makers = [s for s in steps.values() if re.search(r"make ycsb|ycsb-bindings/pom", s.command)]
+    assert makers
+    for one, other in itertools.combinations(makers, 2):
+        kept_apart = one.alone or other.alone or (one.holds and one.holds == other.holds)
+        ordered = one.name in needed(other, steps) or other.name in needed(one, steps)
+        assert kept_apart or ordered, f"{one.name} and {other.name} write to the same files"
+
+
+def needed(step, steps):
+    """Names of the steps that STEP needs, and of those that they need."""
+    return set(step.needs).union(*(needed(steps[name], steps) for name in step.needs))
 
 
 def test_a_step_waits_for_what_it_needs(tmp_path):
