@@ -165,6 +165,18 @@ def test_the_last_commit_of_the_inputs_is_the_time(tmp_path: Path, monkeypatch: 
     assert source_date_epoch(tmp_path, tmp_path / "input") == 7
 
 
+def test_the_time_is_known_in_a_checkout_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    user_git(tmp_path, "init", "--quiet")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "1700000001 +0000")
+    user_git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "input")
+    # Git's own way to test this without a second user.
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert source_date_epoch(tmp_path) == 1_700_000_001
+
+
 @pytest.mark.parametrize(("value", "advice"), [("noon", "unset it"), (None, "set SOURCE_DATE")])
 def test_a_time_that_is_not_to_be_had_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None, advice: str

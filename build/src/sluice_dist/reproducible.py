@@ -48,6 +48,9 @@ def file_sha256(file: Path) -> str:
 
 
 def _commit_time(root: Path, *inputs: Path) -> str:
-    command = ["git", "-C", str(root), "log", "-1", "--format=%ct", "--", *map(str, inputs)]
-    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    # Also where the checkout belongs to another user, as in a container: nothing is run from it.
+    command = ["git", "-c", "safe.directory=*", "-C", str(root), "log", "-1", "--format=%ct", "--"]
+    done = subprocess.run(
+        [*command, *map(str, inputs)], text=True, capture_output=True, check=False
+    )
     return done.stdout.strip()
