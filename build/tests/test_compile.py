@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HOOKED_GREETING, Project
+from sluice_dist import toolchain
 
 RECIPE = """\
 [compile]
@@ -218,6 +219,19 @@ def test_a_changed_input_of_the_recipe_starts_from_nothing(recipe: Project) -> N
     (folder / "pins").write_text("another")
     recipe.run("compile", "toy")
     assert runs(recipe) == 2
+
+
+def test_another_toolchain_of_this_tool_starts_from_nothing(
+    recipe: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe.run("compile", "toy")
+    left = recipe.release().build / "objects" / "left"
+    left.touch()
+    (tmp_path / "toolchain.py").write_text("# Other wrappers.\n")
+    monkeypatch.setattr(toolchain, "__file__", str(tmp_path / "toolchain.py"))
+    recipe.run("compile", "toy")
+    assert runs(recipe) == 2
+    assert not left.exists()
 
 
 def test_a_missing_compiler_is_named(recipe: Project, capsys) -> None:

@@ -14,8 +14,15 @@ from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release, files_sha256, source_files
 from sluice_dist.script import run_script
 from sluice_dist.stamp import read_stamp, write_stamp
-from sluice_dist.toolchain import build_environment, compiler_version, write_wrappers
+from sluice_dist.toolchain import (
+    build_environment,
+    compiler_version,
+    toolchain_sha256,
+    write_wrappers,
+)
 from sluice_dist.upstream_git import UpstreamRepository
+
+_OBJECTS_DEPEND_ON = ("recipe", "compiler", "toolchain", "build")
 
 
 class Compilation:
@@ -40,6 +47,7 @@ class Compilation:
                 "commit": commit,
                 "recipe": self.recipe.build_sha256(),
                 "compiler": compiler_version(self.recipe.compiler),
+                "toolchain": toolchain_sha256(),
                 "build": str(self.release.build),
             }
             if self.distribution:
@@ -87,7 +95,7 @@ class Compilation:
 
     def _compile_store(self, inputs: dict[str, str]) -> None:
         before = self._stamp("objects")
-        if any(before.get(key) != inputs[key] for key in ("recipe", "compiler", "build")):
+        if any(before.get(key) != inputs[key] for key in _OBJECTS_DEPEND_ON):
             shutil.rmtree(self.objects, ignore_errors=True)
         self._remove_stamps("store", "plugin")
         self._write_stamp("objects", inputs)
