@@ -33,7 +33,7 @@ def layout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
         yield Layout.find(root)
 
 
-def write_program(layout: Layout, program: Path, epoch: int) -> Path:
+def write_program(layout: Layout, program: Path, epoch: int, version: str) -> Path:
     program.parent.mkdir(parents=True, exist_ok=True)
     program.write_text(PROGRAM)
     program.chmod(0o755)
