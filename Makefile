@@ -40,7 +40,7 @@ package: bootstrap ## Make the Debian packages of the control plane and of every
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist package "$$store" --variant "$$variant"; done; done
 
-image: bootstrap ## Make the image of the nodes, and those of every store, patched and stock
+image: package ## Make the image of the nodes, and those of every store, patched and stock
 	sluice-dist image node
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist image "$$store" --variant "$$variant"; done; done
@@ -80,5 +80,5 @@ requirements: bootstrap ## Recompile build/requirements.txt after a change of bu
 	  --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	  --output-file build/requirements.txt build/requirements.in
 
-clean: ## Remove .work, the state of this checkout (downloads and compiler cache stay)
-	rm -rf .work
+clean: ## Remove .work, the state of this checkout (downloads and compiler cache stay); FORCE=1 also work that is not exported, and keys of test beds
+	build/clean $(if $(FORCE),--force)

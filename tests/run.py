@@ -150,13 +150,24 @@ def _environment(suite: str) -> dict[str, str]:
 
 
 def end_group(process: subprocess.Popen) -> None:
-    """Ends a step with its children; asks first, as a child may have sessions of its own to end."""
+    """Ends a step with its children; asks first, as each may have sessions of its own to end."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(END_WITHIN_SECONDS)
+        deadline = time.monotonic() + END_WITHIN_SECONDS
+        while _is_at_work(process.pid) and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def _is_at_work(group: int) -> bool:
+    """Whether one of the group runs; dead ones stay in it until whoever has them reaps them."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            state, _, its_group = file.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state not in ("Z", "X"):
+                return True
+    return False
 
 
 def exit_on_termination() -> None:

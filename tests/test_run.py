@@ -1,7 +1,9 @@
 """The step runner: order, failure, time limit and wrong declarations."""
 
 import dataclasses
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -139,6 +141,21 @@ def test_steps_of_one_maven_project_hold_what_they_share():
     assert (run.TOP / "plugins/local-java/pom.xml").is_file()
 
 
+def test_no_two_steps_that_make_the_bundle_of_ycsb_run_side_by_side():
+    steps = {step.name: step for step in run.load_steps(run.TOP / "tests/steps")}
+    makers = [s for s in steps.values() if re.search(r"make ycsb|ycsb-bindings/pom", s.command)]
+    assert makers
+    for one, other in itertools.combinations(makers, 2):
+        kept_apart = one.alone or other.alone or (one.holds and one.holds == other.holds)
+        ordered = one.name in needed(other, steps) or other.name in needed(one, steps)
+        assert kept_apart or ordered, f"{one.name} and {other.name} write to the same files"
+
+
+def needed(step, steps):
+    """Names of the steps that STEP needs, and of those that they need."""
+    return set(step.needs).union(*(needed(steps[name], steps) for name in step.needs))
+
+
 def test_a_step_waits_for_what_it_needs(tmp_path):
     command = f"sleep 0.2; touch {tmp_path}/made"
     needing = f"test -e {tmp_path}/made"
@@ -173,6 +190,20 @@ def test_children_end_with_their_step(tmp_path, shell):
 def test_step_may_tidy_up_before_it_is_killed(tmp_path, shell):
     run.end_group(shell("trap 'touch tidied; exit' TERM; touch ready; sleep 600 & wait"))
     assert (tmp_path / "tidied").exists()
+
+
+def test_a_child_may_tidy_up_when_its_step_ends_at_once(tmp_path, shell):
+    child = "trap 'sleep 0.5; touch tidied; exit' TERM; touch ready; sleep 600 & wait"
+    run.end_group(shell(f'bash -c "{child}" & wait'))
+    assert (tmp_path / "tidied").exists()
+
+
+def test_a_step_whose_children_have_ended_is_not_waited_for(shell, monkeypatch):
+    monkeypatch.setattr(run, "END_WITHIN_SECONDS", 600)
+    # The second child is an orphan that dies: whoever has it now may not reap it.
+    process = shell("sleep 600 & (sleep 600 & sleep 600 &) ; touch ready; wait")
+    run.end_group(process)
+    assert process.returncode == -signal.SIGTERM
 
 
 def test_step_that_will_not_end_is_killed(shell, monkeypatch):

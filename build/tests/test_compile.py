@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HOOKED_GREETING, Project
+from sluice_dist import toolchain
 
 RECIPE = """\
 [compile]
@@ -110,6 +111,18 @@ def test_an_unchanged_release_is_not_compiled_again(recipe: Project, capsys) -> 
     assert "plug-in unchanged" in told
 
 
+@pytest.mark.parametrize("half", ["", '{"commit": "'])
+def test_half_a_stamp_counts_as_none(recipe: Project, half: str) -> None:
+    recipe.run("compile", "toy")
+    build = recipe.release().build
+    for name in ("objects.stamp", "store.stamp", "plugin.stamp", "staged-labels.json"):
+        (build / name).write_text(half)
+    assert recipe.release().staged_labels() is None
+    assert recipe.run("compile", "toy") == 0
+    assert runs(recipe) == 2
+    assert recipe.release().staged_labels() == recipe.release().labels()
+
+
 def test_a_changed_series_is_compiled_again(recipe: Project) -> None:
     recipe.run("compile", "toy")
     recipe.add_patch(greeting=HOOKED_GREETING.replace("hello", "good day"))
@@ -206,6 +219,19 @@ def test_a_changed_input_of_the_recipe_starts_from_nothing(recipe: Project) -> N
     (folder / "pins").write_text("another")
     recipe.run("compile", "toy")
     assert runs(recipe) == 2
+
+
+def test_another_toolchain_of_this_tool_starts_from_nothing(
+    recipe: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe.run("compile", "toy")
+    left = recipe.release().build / "objects" / "left"
+    left.touch()
+    (tmp_path / "toolchain.py").write_text("# Other wrappers.\n")
+    monkeypatch.setattr(toolchain, "__file__", str(tmp_path / "toolchain.py"))
+    recipe.run("compile", "toy")
+    assert runs(recipe) == 2
+    assert not left.exists()
 
 
 def test_a_missing_compiler_is_named(recipe: Project, capsys) -> None:

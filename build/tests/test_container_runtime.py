@@ -106,6 +106,14 @@ def test_a_lost_configuration_is_made_again(machine, tmp_path: Path):
     assert conf.exists()
 
 
+@pytest.mark.parametrize("half", ["", '{"podman": '])
+def test_half_a_result_is_none(machine, tmp_path: Path, half: str):
+    machine(needs="")
+    first = detect(tmp_path / "state")
+    (tmp_path / "state" / "runtime.json").write_text(half)
+    assert load_or_detect(tmp_path / "state") == first
+
+
 def test_a_failed_command_says_what_podman_said(machine, tmp_path: Path):
     machine(needs="")
     found = detect(tmp_path / "state")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Project
+from sluice_dist import distribution
 from sluice_dist.distribution import add_jars
 from sluice_dist.errors import DistError
 from sluice_dist.images.sbom import distribution_components, document
@@ -150,6 +151,16 @@ def test_nothing_happens_if_nothing_changed(distributed: Project, tmp_path: Path
     assert runs(tmp_path) == 2
     staged = distributed.release().staged_prefix / "bin" / "toy"
     assert "good day" in staged.read_text()
+
+
+def test_it_is_laid_out_again_when_this_tool_does_so_otherwise(
+    distributed: Project, tmp_path: Path, monkeypatch
+):
+    distributed.run("compile", "toy")
+    (tmp_path / "distribution.py").write_text("# Another order.\n")
+    monkeypatch.setattr(distribution, "__file__", str(tmp_path / "distribution.py"))
+    distributed.run("compile", "toy")
+    assert runs(tmp_path) == 2
 
 
 def test_a_build_for_upstreams_tests_has_none(distributed: Project, tmp_path: Path):

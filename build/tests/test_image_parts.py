@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from conftest import Project, user_git
 from images import ROOT
 from sluice_dist.errors import DistError
+from sluice_dist.images import machine_apt
 from sluice_dist.images.machine_apt import parse_index_targets, select_acquire_settings
 from sluice_dist.images.node import NodeRecipe, recipe_hash, tar_of_folder
 from sluice_dist.images.sbom import Component, debian_components, document, of_release
@@ -56,6 +58,18 @@ def test_only_debian_of_the_suite_is_used():
     ]
 
 
+def test_a_password_of_an_archive_gets_into_no_image():
+    listing = (
+        "https://user:word@mirror:8443/debian/\tbookworm\tmain\tDebian\n"
+        "https://mirror:8443/debian/\tbookworm\tcontrib\tDebian\n"
+        "file:/srv/debian@home/\tbookworm-updates\tmain\tDebian\n"
+    )
+    assert parse_index_targets(listing, "bookworm") == [
+        "deb https://mirror:8443/debian/ bookworm contrib main",
+        "deb file:/srv/debian@home/ bookworm-updates main",
+    ]
+
+
 def test_settings_of_downloads_are_taken_and_secrets_are_not():
     dump = (
         'Acquire "";\nAcquire::http::Proxy "http://proxy:3128";\n'
@@ -82,11 +96,45 @@ def test_copied_files_do_not_depend_on_the_checkout(tmp_path: Path):
         assert [member.name for member in archive] == ["etc/a", "etc/b"]
 
 
-def test_the_node_recipe_decides_its_hash():
+@pytest.fixture
+def apt(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What the machine's apt says; a test may change it."""
+    said = {
+        "indextargets": "http://mirror/debian/\tbookworm\tmain\tDebian\n",
+        "dump": 'Acquire::Retries "3";\nAPT::Architecture "amd64";\n',
+    }
+
+    def run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 0, said[command[1]])
+
+    monkeypatch.setattr(machine_apt.subprocess, "run", run)
+    return said
+
+
+def test_the_node_recipe_decides_its_hash(apt: dict[str, str]):
     recipe = NodeRecipe.load(NODE)
     other = NodeRecipe(**{**vars(recipe), "packages": [*recipe.packages, "more"]})
     assert recipe_hash(recipe) == recipe_hash(NodeRecipe.load(NODE))
     assert recipe_hash(recipe) != recipe_hash(other)
+
+
+def test_the_machines_apt_decides_the_nodes_hash_too(apt: dict[str, str]):
+    recipe = NodeRecipe.load(NODE)
+    hashes = [recipe_hash(recipe)]
+    apt["indextargets"] += "http://mirror/debian/\tbookworm-updates\tmain\tDebian\n"
+    hashes.append(recipe_hash(recipe))
+    apt["dump"] += 'Acquire::http::Proxy "http://proxy:3128";\n'
+    hashes.append(recipe_hash(recipe))
+    assert len(set(hashes)) == len(hashes)
+
+
+def test_what_apt_says_in_another_order_is_no_other_node(apt: dict[str, str]):
+    recipe = NodeRecipe.load(NODE)
+    apt["indextargets"] += "http://mirror/debian/\tbookworm\tcontrib\tDebian\n"
+    first = recipe_hash(recipe)
+    apt["indextargets"] = "".join(reversed(apt["indextargets"].splitlines(keepends=True)))
+    apt["dump"] += 'APT::Install-Recommends "0";\n'
+    assert recipe_hash(recipe) == first
 
 
 def test_names_modes_and_contents_decide_a_folders_hash(tmp_path: Path):
@@ -115,6 +163,18 @@ def test_the_last_commit_of_the_inputs_is_the_time(tmp_path: Path, monkeypatch: 
     assert source_date_epoch(tmp_path, tmp_path / "not committed") == 1_700_000_002
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "7")
     assert source_date_epoch(tmp_path, tmp_path / "input") == 7
+
+
+def test_the_time_is_known_in_a_checkout_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    user_git(tmp_path, "init", "--quiet")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "1700000001 +0000")
+    user_git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "input")
+    # Git's own way to test this without a second user.
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert source_date_epoch(tmp_path) == 1_700_000_001
 
 
 @pytest.mark.parametrize(("value", "advice"), [("noon", "unset it"), (None, "set SOURCE_DATE")])

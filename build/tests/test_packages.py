@@ -3,12 +3,13 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import Project
+from conftest import Project, commit, user_git
 from sluice_dist.errors import DistError
 from sluice_dist.packages.content import source_file
 from sluice_dist.packages.debhelper import dated_version
@@ -136,6 +137,15 @@ def test_a_template_in_a_folder_takes_the_packages_name_too(packaged: Project):
     assert unit in contents(stock)
 
 
+def test_systemd_reads_what_an_upgrade_has_changed(packaged: Project):
+    store, plugin = build(packaged.release())
+    subprocess.run(["dpkg-deb", "--control", str(store), str(packaged.root / "out")], check=True)
+    assert "systemctl --system daemon-reload" in (packaged.root / "out/postinst").read_text()
+    # It has no units.
+    subprocess.run(["dpkg-deb", "--control", str(plugin), str(packaged.root / "in")], check=True)
+    assert not (packaged.root / "in/postinst").exists()
+
+
 def test_a_series_without_patches_promises_no_hooks(packaged: Project):
     for patch in packaged.release().patch_files:
         patch.unlink()
@@ -146,6 +156,39 @@ def test_a_series_without_patches_promises_no_hooks(packaged: Project):
 
 def test_a_hyphen_in_the_version_begins_no_debian_revision():
     assert dated_version("2.6-x", 0) == "2.6.x+sluice19700101000000"
+
+
+def commit_all(project: Project) -> None:
+    """Commit the checkout, without what it makes."""
+    (project.root / ".gitignore").write_text(".work/\n")
+    user_git(project.root, "init", "--quiet")
+    commit(project.root, "all")
+
+
+def test_what_is_changed_without_a_commit_is_another_version(packaged: Project):
+    release = packaged.release("toy", "stock")
+    commit_all(packaged)
+    clean = field(build(release)[0], "Version")
+    assert clean == "1.0+sluice20231114221320"
+    default = packaged.layout.recipe("toy") / "debian" / "NAME.default"
+    versions = [clean]
+    for text in ("A=1\n", "A=2\n"):
+        default.write_text(text)
+        versions.append(field(build(release)[0], "Version"))
+        assert re.fullmatch(re.escape(clean) + r"\+dirty\.[0-9a-f]{8}", versions[-1])
+        subprocess.run(["dpkg", "--compare-versions", clean, "lt", versions[-1]], check=True)
+    assert len(set(versions)) == 3
+    later = dated_version("1.0", int(EPOCH) + 1)
+    subprocess.run(["dpkg", "--compare-versions", versions[-1], "lt", later], check=True)
+    default.unlink()
+    assert field(build(release)[0], "Version") == clean
+
+
+def test_a_change_elsewhere_is_no_other_version(packaged: Project):
+    commit_all(packaged)
+    (packaged.root / "notes").write_text("of what is no input\n")
+    stock = build(packaged.release("toy", "stock"))[0]
+    assert field(stock, "Version") == "1.0+sluice20231114221320"
 
 
 def test_store_and_plugin_are_parted(packaged: Project):

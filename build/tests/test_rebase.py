@@ -125,6 +125,16 @@ def test_a_series_that_is_there_is_left_alone(series: Project, capsys) -> None:
     assert "has a series already" in capsys.readouterr().err
 
 
+def test_another_hash_than_the_pinned_one_is_refused(series: Project, capsys) -> None:
+    sha256 = upstream_releases(series, "2.0")
+    rebase(series, capsys, "--sha256", sha256)
+    other = "0" * 64
+    assert series.run("rebase", "toy/1.0", "2.0", "--sha256", other) == 1
+    told = capsys.readouterr().err
+    assert sha256 in told
+    assert other in told
+
+
 def test_a_worktree_that_is_there_is_left_alone(series: Project, capsys) -> None:
     sha256 = upstream_releases(series, "2.0")
     rebase(series, capsys, "--sha256", sha256)

@@ -1,6 +1,5 @@
 """Compiles a release and its plug-in, out of tree, and stages them; does nothing if unchanged."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -14,8 +13,16 @@ from sluice_dist.lock import only_one
 from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release, files_sha256, source_files
 from sluice_dist.script import run_script
-from sluice_dist.toolchain import build_environment, compiler_version, write_wrappers
+from sluice_dist.stamp import read_stamp, write_stamp
+from sluice_dist.toolchain import (
+    build_environment,
+    compiler_version,
+    toolchain_sha256,
+    write_wrappers,
+)
 from sluice_dist.upstream_git import UpstreamRepository
+
+_OBJECTS_DEPEND_ON = ("recipe", "compiler", "toolchain", "build")
 
 
 class Compilation:
@@ -40,6 +47,7 @@ class Compilation:
                 "commit": commit,
                 "recipe": self.recipe.build_sha256(),
                 "compiler": compiler_version(self.recipe.compiler),
+                "toolchain": toolchain_sha256(),
                 "build": str(self.release.build),
             }
             if self.distribution:
@@ -53,8 +61,7 @@ class Compilation:
                 self._compile_store(store)
             if self._has_plugin():
                 self._bring_plugin(store)
-            labels = json.dumps(self.release.labels())
-            self.release.staged_labels_file.write_text(labels)
+            write_stamp(self.release.staged_labels_file, self.release.labels())
         return self.release.staged_prefix
 
     def environment(self) -> dict[str, str]:
@@ -88,7 +95,7 @@ class Compilation:
 
     def _compile_store(self, inputs: dict[str, str]) -> None:
         before = self._stamp("objects")
-        if any(before.get(key) != inputs[key] for key in ("recipe", "compiler", "build")):
+        if any(before.get(key) != inputs[key] for key in _OBJECTS_DEPEND_ON):
             shutil.rmtree(self.objects, ignore_errors=True)
         self._remove_stamps("store", "plugin")
         self._write_stamp("objects", inputs)
@@ -136,12 +143,10 @@ class Compilation:
         return result.is_dir() and self._stamp(name) == inputs
 
     def _stamp(self, name: str) -> dict[str, str]:
-        with contextlib.suppress(FileNotFoundError):
-            return json.loads((self.release.build / f"{name}.stamp").read_text())
-        return {}
+        return read_stamp(self.release.build / f"{name}.stamp") or {}
 
     def _write_stamp(self, name: str, inputs: dict[str, str]) -> None:
-        (self.release.build / f"{name}.stamp").write_text(json.dumps(inputs))
+        write_stamp(self.release.build / f"{name}.stamp", inputs)
 
     def _remove_stamps(self, *names: str) -> None:
         self.release.staged_labels_file.unlink(missing_ok=True)

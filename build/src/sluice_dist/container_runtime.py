@@ -8,15 +8,16 @@ the first that works is written to `.work/containers/` for every other user of p
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sluice_dist.errors import DistError
+from sluice_dist.stamp import read_stamp, write_stamp
 
 PROBE_TIMEOUT_SECONDS = 60
 OCI_RUNTIMES = ("crun", "runc")
@@ -77,9 +78,9 @@ class ContainerRuntime:
         """The whole environment to call podman and buildah with."""
         return {**os.environ, **self.overrides}
 
-    def to_json(self) -> str:
-        """JSON for scripts: the fields, and `environment` = the variables to set."""
-        return json.dumps({**asdict(self), "environment": self.overrides}, indent=2)
+    def described(self) -> dict[str, Any]:
+        """For scripts: the fields, and `environment` = the variables to set."""
+        return {**asdict(self), "environment": self.overrides}
 
     def run(self, command: list[str], **options) -> subprocess.CompletedProcess[str]:
         """Run `podman ...` or `buildah ...`; raise ContainerRuntimeError with its message."""
@@ -124,7 +125,7 @@ def detect(state: Path, podman: str = "podman") -> ContainerRuntime:
             str(conf) if conf else None,
             rejected,
         )
-        (state / "runtime.json").write_text(found.to_json() + "\n")
+        write_stamp(state / "runtime.json", found.described())
         return found
     tried = "\n".join(f"  {entry['candidate']}: {entry['error']}" for entry in rejected)
     raise ContainerRuntimeError(
@@ -135,10 +136,9 @@ def detect(state: Path, podman: str = "podman") -> ContainerRuntime:
 
 def load_or_detect(state: Path, podman: str = "podman") -> ContainerRuntime:
     """The runtime found earlier for the same podman, else a new detection."""
-    saved = state / "runtime.json"
-    if not saved.exists() or not shutil.which(podman):
+    stored = read_stamp(state / "runtime.json")
+    if not stored or not shutil.which(podman):
         return detect(state, podman)
-    stored = json.loads(saved.read_text())
     stored.pop("environment")
     found = ContainerRuntime(**stored)
     conf_is_there = found.containers_conf is None or Path(found.containers_conf).exists()

@@ -13,7 +13,7 @@ from sluice_dist.layout import Layout
 from sluice_dist.lock import only_one
 from sluice_dist.packages.debhelper import MAINTAINER, build_tree, dated_version, lint, publish
 from sluice_dist.packages.templates import render_folder
-from sluice_dist.reproducible import folder_sha256, source_date_epoch
+from sluice_dist.reproducible import folder_sha256, source_date_epoch, uncommitted_sha256
 
 NAME = "sluice-control"
 VERSION = "0.1.0"
@@ -43,37 +43,41 @@ def control_plane_sources(layout: Layout) -> list[Path]:
 def _bring(layout: Layout, work: Path, rebuild: bool) -> Path:
     epoch = source_date_epoch(layout.root, *control_plane_sources(layout))
     stamp = work / "inputs.sha256"
-    program = compile_program(layout, work / "stage" / "usr" / "bin" / "sluice", epoch)
+    uncommitted = uncommitted_sha256(layout.root, *control_plane_sources(layout))
+    version = dated_version(VERSION, epoch, uncommitted)
+    program = compile_program(layout, work / "stage" / "usr" / "bin" / "sluice", epoch, version)
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
-    inputs = f"{digest} {folder_sha256(_units(layout), *_templates(layout))} {epoch}"
+    inputs = f"{digest} {folder_sha256(_units(layout), *_templates(layout))} {version}"
     existing = list(layout.packages.glob(f"{NAME}_*.deb"))
     if not rebuild and len(existing) == 1 and stamp.exists() and stamp.read_text() == inputs:
         return existing[0]
-    package = _package(layout, program, work, epoch)
+    package = _package(layout, program, work, epoch, version)
     stamp.write_text(inputs)
     return package
 
 
-def compile_program(layout: Layout, program: Path, epoch: int) -> Path:
+def compile_program(layout: Layout, program: Path, epoch: int, version: str) -> Path:
     """Compile the program `sluice`, the same bytes from the same source; gives its path."""
     if not shutil.which("go"):
         raise DistError("there is no Go", "run build/bootstrap, and put .work/venv/bin on the path")
-    version = dated_version(VERSION, epoch)
     flags = f"-s -w -buildid= -X sluice.dev/control/internal/version.number={version}"
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags]
     _call([*command, "-o", str(program), "./cmd/sluice"], epoch, layout.root / "control")
     return program
 
 
-def _package(layout: Layout, program: Path, work: Path, epoch: int) -> Path:
+def _package(layout: Layout, program: Path, work: Path, epoch: int, version: str) -> Path:
     tree = work / "tree"
     shutil.rmtree(tree, ignore_errors=True)
+    # What an earlier build left that was broken off, or refused, is never published.
+    for left in work.glob(f"{NAME}_*"):
+        left.unlink()
     _lay_out(program, _units(layout), tree / "files", epoch)
-    values = _template_values(epoch)
+    values = _template_values(epoch, version)
     render_folder(_templates(layout), tree / "debian", values, _no_source_file, False)
     build_tree(tree, epoch, work / "build.log")
     shutil.rmtree(tree)
-    built = next(work.glob(f"{NAME}_*.deb"))
+    built = next(work.glob(f"{NAME}_{version}_*.deb"))
     lint([built])
     return publish(built, layout.packages)
 
@@ -101,11 +105,11 @@ def _units(layout: Layout) -> Path:
     return layout.root / "build" / "control" / "units"
 
 
-def _template_values(epoch: int) -> dict[str, str]:
+def _template_values(epoch: int, version: str) -> dict[str, str]:
     return {
         "NAME": NAME,
         "VERSION": VERSION,
-        "DEBIAN_VERSION": dated_version(VERSION, epoch),
+        "DEBIAN_VERSION": version,
         "MAINTAINER": MAINTAINER,
         "DATE": format_datetime(datetime.fromtimestamp(epoch, UTC)),
         "TITLE": f"Sluice's control plane {VERSION}.",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sluice_dist.errors import DistError
 from sluice_dist.release import Release, exported_files, files_sha256
+from sluice_dist.reproducible import file_sha256
 
 TREE = "tree"
 _LAST_LINES = 20
@@ -27,8 +28,9 @@ class Distribution:
         self.copy = release.build / "distribution"
 
     def sha256(self) -> str:
-        """Hash over path and content of all that the distribution is made from."""
-        return files_sha256(self.folder, exported_files(self.folder))
+        """Hash over path and content of all that it is made from, and over how it is made."""
+        content = files_sha256(self.folder, exported_files(self.folder))
+        return f"{content} {file_sha256(Path(__file__))}"
 
     def assemble(self, stage: Path) -> None:
         """Add jars and tree to STAGE; raises DistError if Maven fails or a jar has no namesake."""

@@ -36,7 +36,8 @@ def pin(release: Release, version: str, sha256: str | None) -> Release:
     """Write upstream.toml of VERSION for RELEASE's store; gives the new release.
 
     Without SHA256 it is taken from an index of the places. One that is there already stays.
-    Raises DistError if the version has a series, or if no index has the archive.
+    Raises DistError if the version has a series, if it is pinned by another hash, or if no index
+    has the archive.
     """
     new = Release(release.layout, release.store, version)
     if new.patch_files:
@@ -45,6 +46,7 @@ def pin(release: Release, version: str, sha256: str | None) -> Release:
             f"change that one by `sluice-dist checkout {release.store}/{version}`",
         )
     if (new.folder / "upstream.toml").exists():
+        _refuse_other_hash(new, sha256)
         return new
     template = _template(release)
     hashes = {"sha256": sha256} if sha256 else _find_hashes(template, version, release.layout)
@@ -55,6 +57,16 @@ def pin(release: Release, version: str, sha256: str | None) -> Release:
     new.folder.mkdir(parents=True, exist_ok=True)
     (new.folder / "upstream.toml").write_text(text)
     return new
+
+
+def _refuse_other_hash(new: Release, sha256: str | None) -> None:
+    if sha256 in (None, new.upstream.sha256):
+        return
+    file = new.folder / "upstream.toml"
+    raise DistError(
+        f"{file} has sha256 {new.upstream.sha256}, and not {sha256}",
+        f"leave --sha256 out, or remove {file} and its worktree, if there is one, and try again",
+    )
 
 
 def apply_series(release: Release, new: Release) -> list[PatchOutcome]:

@@ -1,7 +1,6 @@
 """A release of a store: its pin, its series, its paths and the labels that name it."""
 
 import hashlib
-import json
 import os
 import re
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from sluice_dist.errors import DistError
 from sluice_dist.layout import Layout
+from sluice_dist.stamp import read_stamp
 from sluice_dist.upstream import Upstream
 
 VARIANTS = ("patched", "stock")
@@ -143,9 +143,7 @@ class Release:
 
     def staged_labels(self) -> dict[str, str] | None:
         """The labels of what is staged, which the checkout may have left behind; None without."""
-        if not self.staged_labels_file.exists():
-            return None
-        return json.loads(self.staged_labels_file.read_text())
+        return read_stamp(self.staged_labels_file)
 
     def with_testing(self) -> "Release":
         """Give the same release built with upstream's test support."""

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from sluice_dist.errors import DistError
+from sluice_dist.release import files_sha256, source_files
 
 
 def source_date_epoch(root: Path, *inputs: Path) -> int:
@@ -30,6 +31,16 @@ def source_date_epoch(root: Path, *inputs: Path) -> int:
     return int(last)
 
 
+def uncommitted_sha256(root: Path, *inputs: Path) -> str:
+    """Hash over the source files of `inputs` where they differ from the last commit.
+
+    Empty where they do not, and where there is no git history.
+    """
+    if not _git(root, "status", "--porcelain", "--", *map(str, inputs)):
+        return ""
+    return files_sha256(root, [file for part in inputs for file in source_files(part)])
+
+
 def folder_sha256(*folders: Path) -> str:
     """Hash of names, executable bits and contents of all files below the folders, in order."""
     digest = hashlib.sha256()
@@ -48,6 +59,13 @@ def file_sha256(file: Path) -> str:
 
 
 def _commit_time(root: Path, *inputs: Path) -> str:
-    command = ["git", "-C", str(root), "log", "-1", "--format=%ct", "--", *map(str, inputs)]
-    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    return _git(root, "log", "-1", "--format=%ct", "--", *map(str, inputs))
+
+
+def _git(root: Path, *command: str) -> str:
+    """What git says of the checkout; nothing where there is none."""
+    # Also where the checkout belongs to another user, as in a container: nothing is run from it,
+    # and nothing is written.
+    settings = ["-c", "safe.directory=*", "--no-optional-locks", "-C", str(root)]
+    done = subprocess.run(["git", *settings, *command], text=True, capture_output=True, check=False)
     return done.stdout.strip()

@@ -3,6 +3,7 @@
 import os
 import pwd
 import subprocess
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 
 from sluice_dist.compilation import Compilation
@@ -53,7 +54,10 @@ class SuiteRun:
         """Compile, and give the tests a place that their user can write to."""
         self.compilation.run()
         self.folder.mkdir(exist_ok=True)
-        if os.geteuid() == 0:
+        if os.geteuid() != 0:
+            return
+        # A suite that runs makes and removes files, which chown would miss or not find.
+        with self._alone():
             self._hand_over()
 
     def run(self, suite: Suite, mode: str) -> SuiteResult:
@@ -64,13 +68,16 @@ class SuiteRun:
         title = f"test {label} {suite.name} {mode}"
         environment = self._environment(suite, mode)
         # Suites install into one temporary place.
-        with only_one(self.release.build / "test.lock"):
+        with self._alone():
             status, seconds = run_logged(script, title, log, environment, self._as_user())
         results = read_results(log.read_text(errors="replace"))
         if status != 0 and not results.failed:
             results.failed.append(f"(the suite as a whole, exit status {status})")
         variant, version = self.release.variant, self.release.version
         return SuiteResult(suite.name, mode, variant, version, status, seconds, str(log), results)
+
+    def _alone(self) -> AbstractContextManager[None]:
+        return only_one(self.release.build / "test.lock")
 
     def _environment(self, suite: Suite, mode: str) -> dict[str, str]:
         # What is compiled here is little, and the user has no right to the cache.

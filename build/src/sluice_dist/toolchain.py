@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sluice_dist.errors import DistError
 from sluice_dist.release import Release
+from sluice_dist.reproducible import file_sha256
 
 _COMPILERS = ("cc", "gcc", "c++", "g++")
 # Of the caller, and of a `make` around this call: PostgreSQL makes its generated headers first only
@@ -27,6 +28,11 @@ def compiler_version(compiler: str) -> str:
     except FileNotFoundError:
         raise DistError(f"there is no compiler {compiler}", "run build/bootstrap") from None
     return done.stdout.splitlines()[0]
+
+
+def toolchain_sha256() -> str:
+    """Hash of what decides with which options and in which environment is compiled."""
+    return file_sha256(Path(__file__))
 
 
 def write_wrappers(release: Release, folder: Path) -> None:

@@ -37,7 +37,11 @@ remove_build_paths() {
     sed -i -e "s|$SRC|/usr/src/postgresql|g" -e "s|$BUILD|/usr/src/postgresql-objects|g" "$makefile"
 }
 
-[ -f config.status ] || configure
+# Not by config.status, which is there before configure has ended.
+if [ ! -f configured ]; then
+    configure
+    touch configured
+fi
 make --no-print-directory -j"$JOBS" world-bin
 make --no-print-directory -s install-world-bin DESTDIR="$DESTDIR"
 if [ "$TESTING" = 1 ]; then

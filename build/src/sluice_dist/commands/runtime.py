@@ -11,7 +11,7 @@ container with CPU and memory limits, and writes the first configuration that wo
 
 import argparse
 
-from sluice_dist.commands._arguments import add_output
+from sluice_dist.commands._arguments import add_output, print_json
 from sluice_dist.container_runtime import ContainerRuntime, detect, load_or_detect
 from sluice_dist.layout import Layout
 
@@ -26,7 +26,10 @@ def run(arguments: argparse.Namespace, layout: Layout) -> int:
     """Print the runtime."""
     find = detect if arguments.detect else load_or_detect
     found = find(layout.containers)
-    print(found.to_json() if arguments.output == "json" else _describe(found))
+    if arguments.output == "json":
+        print_json(found.described())
+    else:
+        print(_describe(found))
     return 0
 
 

@@ -4,6 +4,7 @@ Images are made from the machine's own package sources, so that no host name sta
 """
 
 import subprocess
+from urllib.parse import urlsplit, urlunsplit
 
 from sluice_dist.errors import DistError
 
@@ -37,17 +38,28 @@ def source_lines(suite: str) -> list[str]:
 
 
 def parse_index_targets(listing: str, suite: str) -> list[str]:
-    """Entries of `suite` from `apt-get indextargets --format INDEX_FORMAT`, sorted."""
+    """Entries of `suite` from `apt-get indextargets --format INDEX_FORMAT`, sorted.
+
+    User and password of an address are left out: the entries go into images.
+    """
     wanted = {suite, f"{suite}-updates", f"{suite}-security"}
     components: dict[tuple[str, str], set[str]] = {}
     for row in listing.splitlines():
         uri, codename, component, origin = row.split("\t")
         if origin == "Debian" and codename in wanted:
-            components.setdefault((codename, uri), set()).add(component)
+            components.setdefault((codename, without_user(uri)), set()).add(component)
     return [
         f"deb {uri} {codename} {' '.join(sorted(names))}"
         for (codename, uri), names in sorted(components.items())
     ]
+
+
+def without_user(uri: str) -> str:
+    """The address without the user and the password that it may hold."""
+    parts = urlsplit(uri)
+    if "@" not in parts.netloc:
+        return uri
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def acquire_configuration() -> str:

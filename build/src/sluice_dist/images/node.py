@@ -86,8 +86,13 @@ def build_node_image(
 
 
 def recipe_hash(recipe: NodeRecipe) -> str:
-    """Hash over the recipe's files and what is made of them, but not Debian's packages."""
-    made = "\n".join(mmdebstrap_options(recipe, Path("conf"), Path("files")))
+    """Hash over the recipe's files, what is made of them and what the machine's apt adds.
+
+    Debian's packages are not in it. Raises DistError when apt has no index of the suite.
+    """
+    options = mmdebstrap_options(recipe, Path("conf"), Path("files"))
+    sources = machine_apt.source_lines(recipe.suite)
+    made = "\n".join([*options, *sources, machine_apt.acquire_configuration()])
     return hashlib.sha256(f"{folder_sha256(recipe.folder)}\n{made}".encode()).hexdigest()
 
 

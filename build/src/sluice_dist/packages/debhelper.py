@@ -10,10 +10,14 @@ from sluice_dist.errors import DistError
 MAINTAINER = "Sluice maintainers <maintainers@sluice.dev>"
 
 
-def dated_version(version: str, epoch: int) -> str:
-    """The version and the build's time in UTC: a later build is an upgrade."""
+def dated_version(version: str, epoch: int, uncommitted: str = "") -> str:
+    """The version and the build's time in UTC: a later build is an upgrade.
+
+    So is one of inputs that differ from that commit's; `uncommitted` is their hash.
+    """
     # A hyphen would begin a Debian revision, which packages without a source archive have not.
-    return f"{version.replace('-', '.')}+sluice{datetime.fromtimestamp(epoch, UTC):%Y%m%d%H%M%S}"
+    dated = f"{version.replace('-', '.')}+sluice{datetime.fromtimestamp(epoch, UTC):%Y%m%d%H%M%S}"
+    return f"{dated}+dirty.{uncommitted[:8]}" if uncommitted else dated
 
 
 def publish(package: Path, folder: Path) -> Path:

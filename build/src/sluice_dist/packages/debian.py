@@ -20,7 +20,7 @@ from sluice_dist.packages.debhelper import (
 )
 from sluice_dist.packages.templates import PLUGIN_CONTROL, render_folder
 from sluice_dist.release import Release
-from sluice_dist.reproducible import folder_sha256, source_date_epoch
+from sluice_dist.reproducible import folder_sha256, source_date_epoch, uncommitted_sha256
 
 VARIANT_TITLES = {
     "patched": "with hook points",
@@ -107,7 +107,9 @@ def _bring(
 ) -> list[Path]:
     stamp = work / "inputs.sha256"
     epoch = source_date_epoch(release.layout.root, *package_inputs(release))
-    inputs = package_inputs_sha256(release, epoch)
+    uncommitted = uncommitted_sha256(release.layout.root, *package_inputs(release))
+    version = dated_version(release.version, epoch, uncommitted)
+    inputs = package_inputs_sha256(release, version)
     existing = existing_packages(release)
     if not rebuild and existing and stamp.exists() and stamp.read_text() == inputs:
         return existing
@@ -117,7 +119,7 @@ def _bring(
     render_folder(
         template_folders(release),
         tree / "debian",
-        template_values(release, epoch),
+        template_values(release, epoch, version),
         lambda path: source_file(release, path),
         has_plugin(release),
     )
@@ -137,14 +139,17 @@ def existing_packages(release: Release) -> list[Path]:
     return [files[0] for files in found] if all(len(files) == 1 for files in found) else []
 
 
-def package_inputs_sha256(release: Release, epoch: int) -> str:
-    """Hash over what decides the packages' bytes: the staged files, templates and time stamp."""
+def package_inputs_sha256(release: Release, version: str) -> str:
+    """Hash over what decides the packages' bytes: the staged files, templates and version.
+
+    The version holds the time stamp.
+    """
     folders = [release.stage, *template_folders(release)]
     labels = json.dumps(release.labels(), sort_keys=True)
-    return hashlib.sha256(f"{folder_sha256(*folders)} {labels} {epoch}".encode()).hexdigest()
+    return hashlib.sha256(f"{folder_sha256(*folders)} {labels} {version}".encode()).hexdigest()
 
 
-def template_values(release: Release, epoch: int) -> dict[str, str]:
+def template_values(release: Release, epoch: int, version: str) -> dict[str, str]:
     """Placeholders of the templates and their values."""
     moment = datetime.fromtimestamp(epoch, UTC)
     title = VARIANT_TITLES[variant_words(release)]
@@ -153,7 +158,7 @@ def template_values(release: Release, epoch: int) -> dict[str, str]:
         "STORE": release.store,
         "VERSION": release.version,
         "PREFIX": str(release.prefix),
-        "DEBIAN_VERSION": dated_version(release.version, epoch),
+        "DEBIAN_VERSION": version,
         "MAINTAINER": MAINTAINER,
         "DATE": format_datetime(moment),
         "SOURCE": f"{release.upstream.archive} (sha256 {release.upstream.sha256})",
