@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Properties;
 import java.util.stream.Stream;
 import site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter;
@@ -45,13 +46,18 @@ final class ResultsDirectory {
     properties.setProperty("hdrhistogram.output.path", directory + "/");
   }
 
-  /** Writes everything but the histogram logs, which are there already. */
-  void write(StoreBinding binding, Properties properties, RunOutcome outcome) throws IOException {
+  /**
+   * Writes everything but the histogram logs, which are there already.
+   *
+   * @param bindings of all stores: a file of properties may have the secrets of others too
+   */
+  void write(List<StoreBinding> bindings, Properties properties, RunOutcome outcome)
+      throws IOException {
     try (OutputStream out = Files.newOutputStream(directory.resolve(MEASUREMENTS))) {
       outcome.measurements().copyTo(new JSONArrayMeasurementsExporter(out));
     }
     try (Writer out = Files.newBufferedWriter(directory.resolve(RUN_PROPERTIES))) {
-      writeProperties(binding, properties, outcome, out);
+      writeProperties(bindings, properties, outcome, out);
     }
     int seconds = Integer.parseInt(properties.getProperty(WorkloadProperties.INTERVAL_SECONDS));
     try (Writer out = Files.newBufferedWriter(directory.resolve(INTERVALS))) {
@@ -81,11 +87,14 @@ final class ResultsDirectory {
   }
 
   private static void writeProperties(
-      StoreBinding binding, Properties properties, RunOutcome outcome, Writer out)
+      List<StoreBinding> bindings, Properties properties, RunOutcome outcome, Writer out)
       throws IOException {
     Properties shown = new Properties();
     properties.forEach(shown::put);
-    binding.settings().stream().filter(Setting::secret).forEach(s -> shown.remove(s.name()));
+    bindings.stream()
+        .flatMap(binding -> binding.settings().stream())
+        .filter(Setting::secret)
+        .forEach(secret -> shown.remove(secret.name()));
     shown.setProperty(START_MILLISECONDS, Long.toString(outcome.startMillis()));
     shown.store(out, null);
   }

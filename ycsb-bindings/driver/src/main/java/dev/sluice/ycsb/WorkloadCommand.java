@@ -101,7 +101,7 @@ abstract class WorkloadCommand implements Callable<Integer> {
     PrintStream progress = status ? System.err : null;
     RunOutcome outcome = new WorkloadRun(binding, phase, properties, progress).execute();
     if (directory != null) {
-      directory.write(binding, properties, outcome);
+      directory.write(StoreBindings.all(), properties, outcome);
     }
     print(outcome.measurements());
     return exitCode(outcome.measurements().failures());
