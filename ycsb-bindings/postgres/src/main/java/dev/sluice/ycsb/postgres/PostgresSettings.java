@@ -11,6 +11,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
 import org.postgresql.PGProperty;
@@ -47,6 +48,7 @@ record PostgresSettings(
   /** The driver takes the file from a property of the process only. */
   private static final String DRIVER_PASSFILE = "org.postgresql.pgpassfile";
 
+  private static final Set<String> SECRET_PARAMETERS = Set.of("password", "sslpassword");
   private static final String PREFIX = "jdbc:postgresql:";
   private static final Set<PosixFilePermission> PRIVATE =
       EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
@@ -102,6 +104,7 @@ record PostgresSettings(
   }
 
   private void check() {
+    checkParameters();
     if (!url.startsWith(PREFIX)) {
       throw new SettingException(
           URL.name()
@@ -116,6 +119,24 @@ record PostgresSettings(
     }
     if (passfile != null) {
       checkPassfile(Path.of(passfile));
+    }
+  }
+
+  /** Before anything that shows the URL, which is also recorded with each run. */
+  private void checkParameters() {
+    for (String parameter : url.substring(url.indexOf('?') + 1).split("&")) {
+      String name = parameter.split("=", 2)[0].trim().toLowerCase(Locale.ROOT);
+      if (SECRET_PARAMETERS.contains(name)) {
+        throw new SettingException(
+            URL.name()
+                + " holds the secret "
+                + name
+                + ", and is recorded with each run; give a password by "
+                + PASSWORD.name()
+                + " or "
+                + PASSFILE.name()
+                + ", and a client's key without one");
+      }
     }
   }
 
