@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter;
 
@@ -23,6 +25,29 @@ final class ResultsDirectory {
 
   private ResultsDirectory(Path directory) {
     this.directory = directory;
+  }
+
+  /**
+   * Refuses measurements that leave no histogram logs, or none of what is called measured.
+   *
+   * @throws SettingException with what to set instead
+   */
+  static void check(Properties properties) {
+    expect(properties, "measurementtype", "hdrhistogram", Set.of("hdrhistogram"));
+    expect(properties, "measurement.interval", "op", Set.of("both", "op"));
+  }
+
+  private static void expect(
+      Properties properties, String name, String otherwise, Set<String> known) {
+    String value = properties.getProperty(name, otherwise);
+    if (!known.contains(value)) {
+      throw new SettingException(
+          name
+              + "="
+              + value
+              + " leaves nothing to write to --results; use "
+              + known.stream().sorted().collect(Collectors.joining(" or ")));
+    }
   }
 
   /**

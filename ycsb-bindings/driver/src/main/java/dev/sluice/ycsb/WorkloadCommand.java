@@ -95,6 +95,7 @@ abstract class WorkloadCommand implements Callable<Integer> {
     StoreBindings.checkNames(binding, properties);
     ResultsDirectory directory = null;
     if (results != null) {
+      ResultsDirectory.check(properties);
       directory = ResultsDirectory.create(results);
       directory.configure(properties);
     }
