@@ -91,11 +91,11 @@ final class ResultsDirectory {
   }
 
   /**
-   * Start of the run that left its results in a directory.
+   * The properties of the run that left its results in a directory, with its start.
    *
    * @throws SettingException when it holds no finished run
    */
-  static long startMillis(Path directory) throws IOException {
+  static Properties finishedRun(Path directory) throws IOException {
     Properties properties = new Properties();
     Path file = directory.resolve(RUN_PROPERTIES);
     if (Files.isRegularFile(file)) {
@@ -103,12 +103,11 @@ final class ResultsDirectory {
         properties.load(reader);
       }
     }
-    String start = properties.getProperty(START_MILLISECONDS);
-    if (start == null) {
+    if (!properties.containsKey(START_MILLISECONDS)) {
       throw new SettingException(
           directory + " holds no finished run; name the --results directory of one");
     }
-    return Long.parseLong(start);
+    return properties;
   }
 
   private static void writeProperties(

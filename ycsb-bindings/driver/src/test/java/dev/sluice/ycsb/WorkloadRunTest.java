@@ -44,7 +44,9 @@ class WorkloadRunTest {
     assertTrue(json.contains("\"Intended-READ\""), json);
     String written = Files.readString(results.resolve("run.properties"));
     assertFalse(written.contains("secret"), written);
-    assertEquals(outcome.startMillis(), ResultsDirectory.startMillis(results));
+    Properties run = ResultsDirectory.finishedRun(results);
+    assertEquals(
+        Long.toString(outcome.startMillis()), run.getProperty(ResultsDirectory.START_MILLISECONDS));
   }
 
   private static void load(DB store) {
