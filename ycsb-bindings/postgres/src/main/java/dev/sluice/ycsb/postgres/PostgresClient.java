@@ -242,8 +242,31 @@ public final class PostgresClient extends DB {
     int sent = batched;
     batched = 0;
     lost += sent;
-    batch.executeBatch();
+    commitBatch();
     lost -= sent;
+  }
+
+  /** In autocommit mode the driver would commit a large batch in parts. */
+  private void commitBatch() throws SQLException {
+    connection.setAutoCommit(false);
+    try {
+      batch.executeBatch();
+      connection.commit();
+    } catch (SQLException e) {
+      rollBack(e);
+      throw e;
+    }
+    connection.setAutoCommit(true);
+  }
+
+  private void rollBack(SQLException reason) {
+    try {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    } catch (SQLException e) {
+      // The connection broke, and is closed.
+      reason.addSuppressed(e);
+    }
   }
 
   private static Set<String> orAll(Set<String> fields) {

@@ -41,7 +41,7 @@ record PostgresSettings(
           "1",
           "uses of a statement before the server keeps it prepared; 0 = never");
   private static final Setting BATCH_SIZE =
-      Setting.of("postgres.batchsize", "1", "inserts that are sent and committed together");
+      Setting.of("postgres.batchsize", "1", "inserts that are sent together, in one transaction");
   private static final Setting UPSERT =
       Setting.of("postgres.upsert", "false", "an insert of a key that exists overwrites it");
 

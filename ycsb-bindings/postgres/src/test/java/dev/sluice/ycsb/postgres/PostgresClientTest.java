@@ -104,6 +104,22 @@ class PostgresClientTest {
   }
 
   @Test
+  void failedBatchOfAnySizeLeavesNothing() throws Exception {
+    client.insert(TABLE, "a", value("v"));
+    int size = 600;
+    PostgresClient batching = client(Map.of("postgres.batchsize", "" + size));
+    for (int record = 1; record < size; record++) {
+      assertEquals(Status.BATCHED_OK, batching.insert(TABLE, "k" + record, value("v")));
+    }
+    assertEquals(Status.ERROR, batching.insert(TABLE, "a", value("again")));
+    assertEquals("1", server.query("SELECT count(*) FROM usertable"));
+    // Not in the transaction of the batch any more.
+    assertEquals(Status.OK, batching.update(TABLE, "a", value("w")));
+    assertEquals("w", read("a"));
+    assertThrows(DBException.class, batching::cleanup);
+  }
+
+  @Test
   void statementsArePreparedOnTheServer() throws Exception {
     server.execute(
         "CREATE OR REPLACE VIEW prepared AS SELECT 'count'::text AS ycsb_key,"
