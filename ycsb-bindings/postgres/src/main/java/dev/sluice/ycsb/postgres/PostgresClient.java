@@ -25,7 +25,8 @@ import site.ycsb.Status;
  * <ul>
  *   <li>{@code NOT_FOUND}: no row has the key.
  *   <li>{@code BAD_REQUEST}: a value that text cannot hold; nothing was sent.
- *   <li>{@code SERVICE_UNAVAILABLE}: the connection broke, or could not be opened again.
+ *   <li>{@code SERVICE_UNAVAILABLE}: the connection broke, was silent for too long, or could not be
+ *       opened again.
  *   <li>{@code ERROR}: the server refused the statement.
  *   <li>{@code BATCHED_OK}: kept for a later insert or the end (only with a batch size above 1).
  * </ul>

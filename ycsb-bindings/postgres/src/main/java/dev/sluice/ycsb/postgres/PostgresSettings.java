@@ -24,7 +24,8 @@ record PostgresSettings(
     String passfile,
     int prepareThreshold,
     int batchSize,
-    boolean upsert) {
+    boolean upsert,
+    int timeoutMilliseconds) {
   private static final Setting URL =
       Setting.of("postgres.url", "", "jdbc:postgresql://HOST:PORT/DATABASE; must be set");
   private static final Setting USER = Setting.of("postgres.user", "", "role; must be set");
@@ -45,6 +46,12 @@ record PostgresSettings(
   private static final Setting UPSERT =
       Setting.of("postgres.upsert", "false", "an insert of a key that exists overwrites it");
 
+  private static final Setting TIMEOUT =
+      Setting.of(
+          "postgres.timeoutmilliseconds",
+          "60000",
+          "how long a load or run waits for a silent server, in whole seconds; 0 = for ever");
+
   /** The driver takes the file from a property of the process only. */
   private static final String DRIVER_PASSFILE = "org.postgresql.pgpassfile";
 
@@ -54,7 +61,7 @@ record PostgresSettings(
       EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
   static List<Setting> all() {
-    return List.of(URL, USER, PASSWORD, PASSFILE, PREPARE_THRESHOLD, BATCH_SIZE, UPSERT);
+    return List.of(URL, USER, PASSWORD, PASSFILE, PREPARE_THRESHOLD, BATCH_SIZE, UPSERT, TIMEOUT);
   }
 
   /**
@@ -71,14 +78,26 @@ record PostgresSettings(
             properties.getProperty(PASSFILE.name()),
             number(properties, PREPARE_THRESHOLD, 0),
             number(properties, BATCH_SIZE, 1),
-            bool(properties, UPSERT));
+            bool(properties, UPSERT),
+            number(properties, TIMEOUT, 0));
     settings.check();
     return settings;
   }
 
-  /** Opens a connection in autocommit mode. */
+  /** Opens a connection in autocommit mode, whose operations have a time-out. */
   Connection connect() throws SQLException {
     Properties properties = new Properties();
+    // The driver counts in seconds.
+    PGProperty.SOCKET_TIMEOUT.set(properties, (int) Math.ceil(timeoutMilliseconds / 1000.0));
+    return connect(properties);
+  }
+
+  /** The same without a time-out, for what takes as long as the table is large. */
+  Connection connectForStep() throws SQLException {
+    return connect(new Properties());
+  }
+
+  private Connection connect(Properties properties) throws SQLException {
     PGProperty.USER.set(properties, user);
     PGProperty.APPLICATION_NAME.set(properties, "sluice-ycsb");
     PGProperty.PREPARE_THRESHOLD.set(properties, prepareThreshold);

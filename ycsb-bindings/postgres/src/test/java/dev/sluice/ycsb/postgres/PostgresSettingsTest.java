@@ -58,6 +58,7 @@ class PostgresSettingsTest {
     "postgres.batchsize, many, from 1 up",
     "postgres.preparethreshold, -1, from 0 up",
     "postgres.upsert, yes, true or false",
+    "postgres.timeoutmilliseconds, -1, from 0 up",
     "postgres.passfile, /does/not/exist, cannot be read",
   })
   void wrongValueIsNamedWithWhatIsRight(String name, String value, String right) {
