@@ -89,11 +89,13 @@ def load(bundle: Path, node: OneNode) -> None:
 
 
 def load_files(bundle: Path, node: OneNode, records: Records) -> None:
-    """Make a table and its records, in so many files of each region."""
+    """Make a table and its records, in so many files of each region, or one per record."""
     words = records.properties()
     run(bundle, node, "prepare", "create-table", *words, "-p", f"hbase.regions={records.regions}")
     bounds = [records.count * number // records.files for number in range(records.files + 1)]
     for first, end in itertools.pairwise(bounds):
+        if first == end:
+            continue
         part = ["-p", f"insertstart={first}", "-p", f"insertcount={end - first}"]
         # What is flushed needs no log.
         part += ["-p", "hbase.durability=skip_wal", "-p", "hbase.batchsize=100"]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from process_figures import established_inodes, is_connected
 from tables import cell_lines, kept_lines, row
-from ycsb_load import operations_done, unpacked_bundle
+from ycsb_load import Records, load_files, operations_done, unpacked_bundle
 
 
 def test_names_of_figures_are_those_of_the_plug_in():
@@ -114,6 +114,21 @@ def test_each_state_is_seen_by_itself():
     assert all(is_over(after) for is_over in STATES.values())
     for part in ("leases", "figures"):
         assert not in_force({**before, part: after[part]})
+
+
+def test_parts_without_records_are_not_loaded(tmp_path, monkeypatch):
+    words = []
+    monkeypatch.setattr(ycsb_load, "run", lambda bundle, node, *given: words.append(given))
+    load_files(tmp_path, None, Records(count=2, regions=1, files=3))
+    parts = [
+        [word for word in given if word.startswith(("insertstart", "insertcount"))]
+        for given in words
+        if given[0] == "load"
+    ]
+    assert parts == [
+        ["insertstart=0", "insertcount=1"],
+        ["insertstart=1", "insertcount=1"],
+    ]
 
 
 def test_the_bundle_is_unpacked_and_gone_afterwards(tmp_path, monkeypatch):

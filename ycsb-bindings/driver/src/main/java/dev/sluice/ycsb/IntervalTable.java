@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.HdrHistogram.EncodableHistogram;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogReader;
 
@@ -62,17 +61,44 @@ final class IntervalTable {
   private static SortedMap<Long, Histogram> intervals(Path file, long startMillis, int seconds)
       throws IOException {
     SortedMap<Long, Histogram> intervals = new TreeMap<>();
+    int entries = 0;
     try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
-      EncodableHistogram read;
-      while ((read = reader.nextIntervalHistogram()) != null) {
-        Histogram histogram = (Histogram) read;
+      Histogram histogram;
+      while ((histogram = next(reader, file)) != null) {
         // The middle, because the ends are a few milliseconds off the second.
         long middle = (histogram.getStartTimeStamp() + histogram.getEndTimeStamp()) / 2;
         long interval = Math.floorDiv(middle - startMillis, seconds * 1000L);
         intervals.merge(interval, histogram, IntervalTable::sum);
+        entries++;
       }
     }
+    checkWhole(file, entries);
     return intervals;
+  }
+
+  /** Null at the end, and at most lines that are no entry. */
+  private static Histogram next(HistogramLogReader reader, Path file) throws IOException {
+    try {
+      return (Histogram) reader.nextIntervalHistogram();
+    } catch (RuntimeException e) {
+      throw new IOException(file + " is damaged: " + e, e);
+    }
+  }
+
+  /** The reader takes a line that it cannot read, as a full disk leaves it, for the end. */
+  private static void checkWhole(Path file, int entries) throws IOException {
+    try (Stream<String> lines = Files.lines(file)) {
+      long written = lines.filter(IntervalTable::isEntry).count();
+      if (written != entries) {
+        throw new IOException(
+            file + " is damaged: of its " + written + " intervals " + entries + " can be read");
+      }
+    }
+  }
+
+  /** Comments begin with #, the line of column names with a quotation mark. */
+  private static boolean isEntry(String line) {
+    return !line.isBlank() && !line.startsWith("#") && !line.startsWith("\"");
   }
 
   private static Histogram sum(Histogram first, Histogram second) {

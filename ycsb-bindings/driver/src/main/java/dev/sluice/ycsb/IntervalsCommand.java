@@ -1,8 +1,10 @@
 package dev.sluice.ycsb;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Properties;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -14,7 +16,8 @@ import picocli.CommandLine.Parameters;
     header = "Print the latencies of a finished run per interval, as CSV.",
     description = {
       "",
-      "The histograms of an interval are added up, so the percentiles are exact at any length.",
+      "The histograms of an interval are added up, so the percentiles are exact at any length"
+          + " that is a multiple of the run's status.interval.",
       ""
     })
 final class IntervalsCommand implements Callable<Integer> {
@@ -32,10 +35,30 @@ final class IntervalsCommand implements Callable<Integer> {
     if (seconds < 1) {
       throw new SettingException("--seconds must be 1 or more");
     }
-    long start = ResultsDirectory.startMillis(results);
+    Properties run = ResultsDirectory.finishedRun(results);
+    checkMultiple(run);
+    long start = Long.parseLong(run.getProperty(ResultsDirectory.START_MILLISECONDS));
     PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
     IntervalTable.write(results, start, seconds, out);
-    out.flush();
+    // Neither of the two streams throws, on a full disk for example.
+    if (out.checkError()) {
+      throw new IOException("the table could not be written to the standard output");
+    }
     return 0;
+  }
+
+  /** An interval of the logs cannot be divided between two. */
+  private void checkMultiple(Properties run) {
+    String logged = run.getProperty(WorkloadProperties.INTERVAL_SECONDS);
+    if (seconds % Integer.parseInt(logged) != 0) {
+      throw new SettingException(
+          "--seconds "
+              + seconds
+              + " is no multiple of "
+              + WorkloadProperties.INTERVAL_SECONDS
+              + "="
+              + logged
+              + ", the intervals of the run's logs");
+    }
   }
 }

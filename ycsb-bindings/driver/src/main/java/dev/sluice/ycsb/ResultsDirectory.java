@@ -5,7 +5,10 @@ import java.io.OutputStream;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter;
 
@@ -22,6 +25,29 @@ final class ResultsDirectory {
 
   private ResultsDirectory(Path directory) {
     this.directory = directory;
+  }
+
+  /**
+   * Refuses measurements that leave no histogram logs, or none of what is called measured.
+   *
+   * @throws SettingException with what to set instead
+   */
+  static void check(Properties properties) {
+    expect(properties, "measurementtype", "hdrhistogram", Set.of("hdrhistogram"));
+    expect(properties, "measurement.interval", "op", Set.of("both", "op"));
+  }
+
+  private static void expect(
+      Properties properties, String name, String otherwise, Set<String> known) {
+    String value = properties.getProperty(name, otherwise);
+    if (!known.contains(value)) {
+      throw new SettingException(
+          name
+              + "="
+              + value
+              + " leaves nothing to write to --results; use "
+              + known.stream().sorted().collect(Collectors.joining(" or ")));
+    }
   }
 
   /**
@@ -45,13 +71,18 @@ final class ResultsDirectory {
     properties.setProperty("hdrhistogram.output.path", directory + "/");
   }
 
-  /** Writes everything but the histogram logs, which are there already. */
-  void write(StoreBinding binding, Properties properties, RunOutcome outcome) throws IOException {
+  /**
+   * Writes everything but the histogram logs, which are there already.
+   *
+   * @param bindings of all stores: a file of properties may have the secrets of others too
+   */
+  void write(List<StoreBinding> bindings, Properties properties, RunOutcome outcome)
+      throws IOException {
     try (OutputStream out = Files.newOutputStream(directory.resolve(MEASUREMENTS))) {
       outcome.measurements().copyTo(new JSONArrayMeasurementsExporter(out));
     }
     try (Writer out = Files.newBufferedWriter(directory.resolve(RUN_PROPERTIES))) {
-      writeProperties(binding, properties, outcome, out);
+      writeProperties(bindings, properties, outcome, out);
     }
     int seconds = Integer.parseInt(properties.getProperty(WorkloadProperties.INTERVAL_SECONDS));
     try (Writer out = Files.newBufferedWriter(directory.resolve(INTERVALS))) {
@@ -60,11 +91,11 @@ final class ResultsDirectory {
   }
 
   /**
-   * Start of the run that left its results in a directory.
+   * The properties of the run that left its results in a directory, with its start.
    *
    * @throws SettingException when it holds no finished run
    */
-  static long startMillis(Path directory) throws IOException {
+  static Properties finishedRun(Path directory) throws IOException {
     Properties properties = new Properties();
     Path file = directory.resolve(RUN_PROPERTIES);
     if (Files.isRegularFile(file)) {
@@ -72,20 +103,22 @@ final class ResultsDirectory {
         properties.load(reader);
       }
     }
-    String start = properties.getProperty(START_MILLISECONDS);
-    if (start == null) {
+    if (!properties.containsKey(START_MILLISECONDS)) {
       throw new SettingException(
           directory + " holds no finished run; name the --results directory of one");
     }
-    return Long.parseLong(start);
+    return properties;
   }
 
   private static void writeProperties(
-      StoreBinding binding, Properties properties, RunOutcome outcome, Writer out)
+      List<StoreBinding> bindings, Properties properties, RunOutcome outcome, Writer out)
       throws IOException {
     Properties shown = new Properties();
     properties.forEach(shown::put);
-    binding.settings().stream().filter(Setting::secret).forEach(s -> shown.remove(s.name()));
+    bindings.stream()
+        .flatMap(binding -> binding.settings().stream())
+        .filter(Setting::secret)
+        .forEach(secret -> shown.remove(secret.name()));
     shown.setProperty(START_MILLISECONDS, Long.toString(outcome.startMillis()));
     shown.store(out, null);
   }

@@ -99,6 +99,18 @@ public final class TargetSchedule {
       operations += taken * phase.ratePerSecond();
       rest -= phase.seconds();
     }
-    return (long) Math.floor(operations) + 1;
+    return corrected((long) Math.floor(operations) + 1, nanos);
+  }
+
+  /** For pauses, throughout which the operation at their end is not due yet, and for rounding. */
+  private long corrected(long count, long nanos) {
+    long due = count;
+    while (due > 0 && dueNanos(due - 1) > nanos) {
+      due--;
+    }
+    while (dueNanos(due) <= nanos) {
+      due++;
+    }
+    return due;
   }
 }

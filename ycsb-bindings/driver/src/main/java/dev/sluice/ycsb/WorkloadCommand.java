@@ -95,13 +95,14 @@ abstract class WorkloadCommand implements Callable<Integer> {
     StoreBindings.checkNames(binding, properties);
     ResultsDirectory directory = null;
     if (results != null) {
+      ResultsDirectory.check(properties);
       directory = ResultsDirectory.create(results);
       directory.configure(properties);
     }
     PrintStream progress = status ? System.err : null;
     RunOutcome outcome = new WorkloadRun(binding, phase, properties, progress).execute();
     if (directory != null) {
-      directory.write(binding, properties, outcome);
+      directory.write(StoreBindings.all(), properties, outcome);
     }
     print(outcome.measurements());
     return exitCode(outcome.measurements().failures());

@@ -47,6 +47,10 @@ final class WorkloadProperties {
     whole(properties, Client.MAX_EXECUTION_TIME, 0);
     whole(properties, Client.TARGET_PROPERTY, 0);
     whole(properties, INTERVAL_SECONDS, 1);
+    if (properties.containsKey(Client.INSERT_COUNT_PROPERTY)) {
+      // 0 would be a load without an end.
+      whole(properties, Client.INSERT_COUNT_PROPERTY, 1);
+    }
     if (phase == Phase.LOAD) {
       return;
     }

@@ -2,11 +2,14 @@ package dev.sluice.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
@@ -69,6 +72,28 @@ class IntervalTableTest {
   @Test
   void longerIntervalsAreSums() throws Exception {
     assertEquals("0,0.400,2.998,READ,measured,3,20.0,20,30,30,30,30", rows(10).get(2));
+  }
+
+  @Test
+  void logThatIsCutAnywhereInAnEntryIsRefused() throws Exception {
+    Path log = directory.resolve("READ.hdr");
+    String whole = Files.readString(log);
+    int last = whole.stripTrailing().lastIndexOf('\n') + 1;
+    for (int length = last + 1; length < whole.stripTrailing().length(); length++) {
+      Files.writeString(log, whole.substring(0, length));
+      var damaged = assertThrows(Exception.class, () -> rows(1), "cut at " + length);
+      assertTrue(damaged.getMessage().contains(log + " is damaged"), "cut at " + length);
+    }
+  }
+
+  @Test
+  void entriesAfterADamagedOneAreMissed() throws Exception {
+    Path log = directory.resolve("READ.hdr");
+    List<String> lines = new ArrayList<>(Files.readAllLines(log));
+    int second = lines.size() - 2;
+    lines.set(second, lines.get(second).substring(0, 12));
+    Files.write(log, lines);
+    assertThrows(IOException.class, () -> rows(1));
   }
 
   @Test

@@ -12,11 +12,16 @@ import site.ycsb.Status;
 
 /** A store that takes no time, for tests of the load itself. */
 final class MemoryBinding implements StoreBinding {
+  private final String name;
   private final Set<String> keys = ConcurrentHashMap.newKeySet();
+
+  MemoryBinding(String name) {
+    this.name = name;
+  }
 
   @Override
   public String name() {
-    return "memory";
+    return name;
   }
 
   @Override
@@ -31,7 +36,7 @@ final class MemoryBinding implements StoreBinding {
 
   @Override
   public List<Setting> settings() {
-    return List.of(Setting.secret("memory.password", "not to be written anywhere"));
+    return List.of(Setting.secret(name + ".password", "not to be written anywhere"));
   }
 
   @Override

@@ -36,19 +36,24 @@ class TargetScheduleTest {
     TargetSchedule schedule = TargetSchedule.parse("1s:10,5s:0");
     assertEquals(SECOND * 9 / 10, schedule.dueNanos(9));
     assertEquals(6 * SECOND, schedule.dueNanos(10));
-    assertEquals(11, schedule.operationsDue(5 * SECOND));
+    assertEquals(10, schedule.operationsDue(SECOND));
+    assertEquals(10, schedule.operationsDue(5 * SECOND));
+    assertEquals(11, schedule.operationsDue(6 * SECOND));
+    assertEquals(0, TargetSchedule.parse("5s:0,1s:10").operationsDue(SECOND));
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"60s:250,10s:1500", "0.5s:333.3,7s:0,3s:0.7", "1s:1"})
+  @ValueSource(
+      strings = {"60s:250,10s:1500", "0.5s:333.3,7s:0,3s:0.7", "1s:1", "1s:10,5s:0", "2s:0,1s:7"})
   void dueTimesAndCountsAreInverse(String text) {
     TargetSchedule schedule = TargetSchedule.parse(text);
     long last = -1;
     for (long operation = 0; operation < 5000; operation++) {
       long due = schedule.dueNanos(operation);
       assertTrue(due >= last, "operation " + operation + " is due before the one before it");
+      assertTrue(schedule.operationsDue(due) >= operation + 1, "at that of " + operation);
       // A microsecond for rounding.
-      assertTrue(schedule.operationsDue(due + 1000) > operation);
+      assertTrue(schedule.operationsDue(due - 1000) <= operation, "before that of " + operation);
       last = due;
     }
   }

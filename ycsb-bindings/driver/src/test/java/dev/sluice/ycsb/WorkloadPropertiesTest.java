@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class WorkloadPropertiesTest {
   @TempDir private Path directory;
@@ -76,6 +77,25 @@ class WorkloadPropertiesTest {
     properties.setProperty(name, value);
     String message = refusal(Phase.RUN, properties);
     assertTrue(message.startsWith(name + "=" + value + " is not a whole number"), message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "many", "3000000000"})
+  void loadOfNoNumberOfRecordsIsNamed(String value) {
+    Properties properties = complete();
+    properties.setProperty("insertcount", value);
+    for (Phase phase : Phase.values()) {
+      String message = refusal(phase, properties);
+      assertTrue(message.startsWith("insertcount=" + value + " is not a whole number"), message);
+    }
+  }
+
+  @Test
+  void loadOfAPartIsWhatInsertCountSays() {
+    Properties properties = complete();
+    properties.setProperty("insertcount", " 3 ");
+    WorkloadProperties.check(Phase.LOAD, properties);
+    assertEquals(3, Phase.LOAD.operations(properties));
   }
 
   @Test

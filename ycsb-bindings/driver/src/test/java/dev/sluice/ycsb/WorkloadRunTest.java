@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ class WorkloadRunTest {
 
   @Test
   void runFollowsItsScheduleAndLeavesItsResults() throws Exception {
-    MemoryBinding binding = new MemoryBinding();
+    MemoryBinding binding = new MemoryBinding("memory");
     load(binding.newDb());
     Path results = directory.resolve("results");
     Properties properties = properties();
@@ -32,7 +33,7 @@ class WorkloadRunTest {
     files.configure(properties);
     WorkloadProperties.check(Phase.RUN, properties);
     RunOutcome outcome = new WorkloadRun(binding, Phase.RUN, properties, null).execute();
-    files.write(binding, properties, outcome);
+    files.write(List.of(new MemoryBinding("other"), binding), properties, outcome);
 
     assertEquals(0, outcome.measurements().failures());
     long done =
@@ -43,7 +44,9 @@ class WorkloadRunTest {
     assertTrue(json.contains("\"Intended-READ\""), json);
     String written = Files.readString(results.resolve("run.properties"));
     assertFalse(written.contains("secret"), written);
-    assertEquals(outcome.startMillis(), ResultsDirectory.startMillis(results));
+    Properties run = ResultsDirectory.finishedRun(results);
+    assertEquals(
+        Long.toString(outcome.startMillis()), run.getProperty(ResultsDirectory.START_MILLISECONDS));
   }
 
   private static void load(DB store) {
@@ -69,6 +72,7 @@ class WorkloadRunTest {
     properties.setProperty(WorkloadProperties.INTERVAL_SECONDS, "1");
     properties.setProperty(WorkloadProperties.TARGET_SCHEDULE, SCHEDULE);
     properties.setProperty("memory.password", "secret");
+    properties.setProperty("other.password", "secret too");
     return properties;
   }
 }

@@ -93,6 +93,10 @@ public final class HBaseClient extends DB {
       int recordcount,
       Set<String> fields,
       Vector<HashMap<String, ByteIterator>> result) {
+    if (recordcount == 0) {
+      // To HBase a limit of 0 is none.
+      return Status.OK;
+    }
     return execute(
         () -> {
           Scan scan = new Scan().withStartRow(row(startkey)).setLimit(recordcount);

@@ -50,7 +50,7 @@ record HBaseSettings(
       Setting.of(
           "hbase.timeoutmilliseconds",
           "60000",
-          "of an operation, with all that HBase's client tries again");
+          "of an operation with all that HBase's client tries again, and of each call");
   private static final Setting SCAN_CACHING =
       Setting.of(
           "hbase.scancaching", "0", "records of a scan per call; 0 = all that the scan asks for");

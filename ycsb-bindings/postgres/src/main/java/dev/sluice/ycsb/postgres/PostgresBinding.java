@@ -90,7 +90,7 @@ public final class PostgresBinding implements StoreBinding {
 
   private static Connection connect(PostgresSettings settings) {
     try {
-      return settings.connect();
+      return settings.connectForStep();
     } catch (SQLException e) {
       throw new SettingException(settings.cannotConnect(e));
     }

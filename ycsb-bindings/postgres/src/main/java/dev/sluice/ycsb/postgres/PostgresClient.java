@@ -25,7 +25,8 @@ import site.ycsb.Status;
  * <ul>
  *   <li>{@code NOT_FOUND}: no row has the key.
  *   <li>{@code BAD_REQUEST}: a value that text cannot hold; nothing was sent.
- *   <li>{@code SERVICE_UNAVAILABLE}: the connection broke, or could not be opened again.
+ *   <li>{@code SERVICE_UNAVAILABLE}: the connection broke, was silent for too long, or could not be
+ *       opened again.
  *   <li>{@code ERROR}: the server refused the statement.
  *   <li>{@code BATCHED_OK}: kept for a later insert or the end (only with a batch size above 1).
  * </ul>
@@ -242,8 +243,31 @@ public final class PostgresClient extends DB {
     int sent = batched;
     batched = 0;
     lost += sent;
-    batch.executeBatch();
+    commitBatch();
     lost -= sent;
+  }
+
+  /** In autocommit mode the driver would commit a large batch in parts. */
+  private void commitBatch() throws SQLException {
+    connection.setAutoCommit(false);
+    try {
+      batch.executeBatch();
+      connection.commit();
+    } catch (SQLException e) {
+      rollBack(e);
+      throw e;
+    }
+    connection.setAutoCommit(true);
+  }
+
+  private void rollBack(SQLException reason) {
+    try {
+      connection.rollback();
+      connection.setAutoCommit(true);
+    } catch (SQLException e) {
+      // The connection broke, and is closed.
+      reason.addSuppressed(e);
+    }
   }
 
   private static Set<String> orAll(Set<String> fields) {

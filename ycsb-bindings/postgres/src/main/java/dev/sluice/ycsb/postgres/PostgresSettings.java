@@ -11,6 +11,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
 import org.postgresql.PGProperty;
@@ -23,7 +24,8 @@ record PostgresSettings(
     String passfile,
     int prepareThreshold,
     int batchSize,
-    boolean upsert) {
+    boolean upsert,
+    int timeoutMilliseconds) {
   private static final Setting URL =
       Setting.of("postgres.url", "", "jdbc:postgresql://HOST:PORT/DATABASE; must be set");
   private static final Setting USER = Setting.of("postgres.user", "", "role; must be set");
@@ -40,19 +42,26 @@ record PostgresSettings(
           "1",
           "uses of a statement before the server keeps it prepared; 0 = never");
   private static final Setting BATCH_SIZE =
-      Setting.of("postgres.batchsize", "1", "inserts that are sent and committed together");
+      Setting.of("postgres.batchsize", "1", "inserts that are sent together, in one transaction");
   private static final Setting UPSERT =
       Setting.of("postgres.upsert", "false", "an insert of a key that exists overwrites it");
+
+  private static final Setting TIMEOUT =
+      Setting.of(
+          "postgres.timeoutmilliseconds",
+          "60000",
+          "how long a load or run waits for a silent server, in whole seconds; 0 = for ever");
 
   /** The driver takes the file from a property of the process only. */
   private static final String DRIVER_PASSFILE = "org.postgresql.pgpassfile";
 
+  private static final Set<String> SECRET_PARAMETERS = Set.of("password", "sslpassword");
   private static final String PREFIX = "jdbc:postgresql:";
   private static final Set<PosixFilePermission> PRIVATE =
       EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
   static List<Setting> all() {
-    return List.of(URL, USER, PASSWORD, PASSFILE, PREPARE_THRESHOLD, BATCH_SIZE, UPSERT);
+    return List.of(URL, USER, PASSWORD, PASSFILE, PREPARE_THRESHOLD, BATCH_SIZE, UPSERT, TIMEOUT);
   }
 
   /**
@@ -69,14 +78,26 @@ record PostgresSettings(
             properties.getProperty(PASSFILE.name()),
             number(properties, PREPARE_THRESHOLD, 0),
             number(properties, BATCH_SIZE, 1),
-            bool(properties, UPSERT));
+            bool(properties, UPSERT),
+            number(properties, TIMEOUT, 0));
     settings.check();
     return settings;
   }
 
-  /** Opens a connection in autocommit mode. */
+  /** Opens a connection in autocommit mode, whose operations have a time-out. */
   Connection connect() throws SQLException {
     Properties properties = new Properties();
+    // The driver counts in seconds.
+    PGProperty.SOCKET_TIMEOUT.set(properties, (int) Math.ceil(timeoutMilliseconds / 1000.0));
+    return connect(properties);
+  }
+
+  /** The same without a time-out, for what takes as long as the table is large. */
+  Connection connectForStep() throws SQLException {
+    return connect(new Properties());
+  }
+
+  private Connection connect(Properties properties) throws SQLException {
     PGProperty.USER.set(properties, user);
     PGProperty.APPLICATION_NAME.set(properties, "sluice-ycsb");
     PGProperty.PREPARE_THRESHOLD.set(properties, prepareThreshold);
@@ -102,6 +123,7 @@ record PostgresSettings(
   }
 
   private void check() {
+    checkParameters();
     if (!url.startsWith(PREFIX)) {
       throw new SettingException(
           URL.name()
@@ -116,6 +138,24 @@ record PostgresSettings(
     }
     if (passfile != null) {
       checkPassfile(Path.of(passfile));
+    }
+  }
+
+  /** Before anything that shows the URL, which is also recorded with each run. */
+  private void checkParameters() {
+    for (String parameter : url.substring(url.indexOf('?') + 1).split("&")) {
+      String name = parameter.split("=", 2)[0].trim().toLowerCase(Locale.ROOT);
+      if (SECRET_PARAMETERS.contains(name)) {
+        throw new SettingException(
+            URL.name()
+                + " holds the secret "
+                + name
+                + ", and is recorded with each run; give a password by "
+                + PASSWORD.name()
+                + " or "
+                + PASSFILE.name()
+                + ", and a client's key without one");
+      }
     }
   }
 

@@ -9,6 +9,10 @@ import dev.sluice.ycsb.SettingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -101,6 +105,65 @@ class PostgresClientTest {
     assertEquals(Status.ERROR, batching.insert(TABLE, "a", value("again")));
     DBException lost = assertThrows(DBException.class, batching::cleanup);
     assertTrue(lost.getMessage().contains("up to 2 inserts"), lost.getMessage());
+  }
+
+  @Test
+  void failedBatchOfAnySizeLeavesNothing() throws Exception {
+    client.insert(TABLE, "a", value("v"));
+    int size = 600;
+    PostgresClient batching = client(Map.of("postgres.batchsize", "" + size));
+    for (int record = 1; record < size; record++) {
+      assertEquals(Status.BATCHED_OK, batching.insert(TABLE, "k" + record, value("v")));
+    }
+    assertEquals(Status.ERROR, batching.insert(TABLE, "a", value("again")));
+    assertEquals("1", server.query("SELECT count(*) FROM usertable"));
+    // Not in the transaction of the batch any more.
+    assertEquals(Status.OK, batching.update(TABLE, "a", value("w")));
+    assertEquals("w", read("a"));
+    assertThrows(DBException.class, batching::cleanup);
+  }
+
+  @Test
+  void silentServerEndsTheOperationAndNotTheNext() throws Exception {
+    client.insert(TABLE, "k", value("before"));
+    PostgresClient impatient = client(Map.of("postgres.timeoutmilliseconds", "900"));
+    Thread locking = lockTable(5);
+    assertEquals(Status.SERVICE_UNAVAILABLE, impatient.update(TABLE, "k", value("late")));
+    locking.join();
+    assertEquals(Status.OK, impatient.insert(TABLE, "new", value("after")));
+    assertEquals("after", read("new"));
+    impatient.cleanup();
+  }
+
+  @Test
+  void stepsTakeLongerThanAnOperationMay() throws Exception {
+    Properties properties = server.settings();
+    properties.setProperty("postgres.timeoutmilliseconds", "1");
+    Thread locking = lockTable(2.5);
+    step("vacuum-analyze").run(properties);
+    locking.join();
+  }
+
+  /** Returns with the table locked; the thread unlocks it and ends. */
+  private static Thread lockTable(double seconds) throws SQLException {
+    Connection connection =
+        DriverManager.getConnection(server.url(), PostgresServer.USER, PostgresServer.PASSWORD);
+    connection.setAutoCommit(false);
+    Statement statement = connection.createStatement();
+    statement.execute("LOCK TABLE usertable");
+    Thread thread =
+        new Thread(
+            () -> {
+              try (connection;
+                  statement) {
+                statement.execute("SELECT pg_sleep(" + seconds + ")");
+                connection.rollback();
+              } catch (SQLException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    thread.start();
+    return thread;
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.sluice.ycsb.postgres;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Wrong settings are refused with what to do next. */
 class PostgresSettingsTest {
@@ -56,6 +58,7 @@ class PostgresSettingsTest {
     "postgres.batchsize, many, from 1 up",
     "postgres.preparethreshold, -1, from 0 up",
     "postgres.upsert, yes, true or false",
+    "postgres.timeoutmilliseconds, -1, from 0 up",
     "postgres.passfile, /does/not/exist, cannot be read",
   })
   void wrongValueIsNamedWithWhatIsRight(String name, String value, String right) {
@@ -63,6 +66,22 @@ class PostgresSettingsTest {
     properties.setProperty(name, value);
     String message = refusal(properties);
     assertTrue(message.contains(name) && message.contains(right), message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:postgresql://h/d?password=hidden",
+        "jdbc:postgresql://h/d?ssl=true&sslpassword=hidden",
+        "jdbc:postgresql://h/d?Password=hidden",
+        "postgresql://h/d?password=hidden",
+      })
+  void secretInTheUrlIsRefusedAndNotShown(String url) {
+    Properties properties = complete();
+    properties.setProperty("postgres.url", url);
+    String message = refusal(properties);
+    assertTrue(message.contains("postgres.password"), message);
+    assertFalse(message.contains("hidden"), message);
   }
 
   @Test

@@ -14,13 +14,18 @@ final class DatabaseSteps {
   /** RocksDB's Java has no call that waits for compactions; one has to ask. */
   private static final int ASK_MILLISECONDS = 100;
 
+  /** One look can miss a compaction that ends in it and makes the next one due. */
+  private static final int QUIET_LOOKS = 2;
+
+  private static final String DUE = "rocksdb.compaction-pending";
+
+  /** What is due before what runs, and flushes before what they make due: none slips by. */
   private static final List<String> AT_WORK =
       List.of(
           "rocksdb.mem-table-flush-pending",
           "rocksdb.num-running-flushes",
+          DUE,
           "rocksdb.num-running-compactions");
-
-  private static final String DUE = "rocksdb.compaction-pending";
 
   private DatabaseSteps() {}
 
@@ -55,23 +60,36 @@ final class DatabaseSteps {
 
   static void settle(Properties properties) throws RocksDBException, InterruptedException {
     try (OpenDatabase opened = OpenDatabase.open(RocksDbSettings.of(properties))) {
-      while (isAtWork(opened)) {
-        Thread.sleep(ASK_MILLISECONDS);
-      }
+      awaitRest(
+          name -> opened.database().getLongProperty(opened.family(), name),
+          opened.compactsByItself());
     }
   }
 
-  private static boolean isAtWork(OpenDatabase opened) throws RocksDBException {
+  /** Gives a number of RocksDB's by the name of its property. */
+  interface Numbers {
+    long of(String property) throws RocksDBException;
+  }
+
+  /** Returns when nothing is at work, nor due if compactions begin by themselves. */
+  static void awaitRest(Numbers numbers, boolean compactsByItself)
+      throws RocksDBException, InterruptedException {
+    int quiet = isAtWork(numbers, compactsByItself) ? 0 : 1;
+    while (quiet < QUIET_LOOKS) {
+      Thread.sleep(ASK_MILLISECONDS);
+      quiet = isAtWork(numbers, compactsByItself) ? 0 : quiet + 1;
+    }
+  }
+
+  private static boolean isAtWork(Numbers numbers, boolean compactsByItself)
+      throws RocksDBException {
     for (String property : AT_WORK) {
-      if (number(opened, property) != 0) {
+      // RocksDB calls it due whether or not it may begin.
+      boolean counts = compactsByItself || !property.equals(DUE);
+      if (counts && numbers.of(property) != 0) {
         return true;
       }
     }
-    // RocksDB calls it due whether or not it may begin.
-    return opened.compactsByItself() && number(opened, DUE) != 0;
-  }
-
-  private static long number(OpenDatabase opened, String property) throws RocksDBException {
-    return opened.database().getLongProperty(opened.family(), property);
+    return false;
   }
 }

@@ -99,6 +99,14 @@ record RocksDbSettings(
               + " and "
               + FAMILY_OPTIONS.name());
     }
+    if (autoTunedLimiterBytesPerSecond > 0) {
+      throw new SettingException(
+          "set either "
+              + OPTIONS_FILE.name()
+              + " or "
+              + AUTO_TUNED_LIMITER.name()
+              + "; the limiter is that of the file");
+    }
     if (!Files.isReadable(Path.of(optionsFile))) {
       throw new SettingException(OPTIONS_FILE.name() + "=" + optionsFile + " cannot be read");
     }

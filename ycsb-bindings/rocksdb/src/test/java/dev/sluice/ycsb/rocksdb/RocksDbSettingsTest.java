@@ -6,14 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.ycsb.SettingException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Wrong settings are refused with what to do next. */
 class RocksDbSettingsTest {
+  @TempDir private Path folder;
+
   private static Properties complete() {
     Properties properties = new Properties();
     properties.setProperty("rocksdb.directory", "/srv/rocksdb/../rocksdb/ycsb");
@@ -61,5 +65,17 @@ class RocksDbSettingsTest {
     properties.setProperty("rocksdb.optionsfile", "OPTIONS-000007");
     properties.setProperty(name, "a=1");
     assertTrue(refusal(properties).contains("either"));
+  }
+
+  @Test
+  void optionsFileAndAutoTunedLimiterExcludeEachOther() throws Exception {
+    Properties properties = complete();
+    Path file = Files.createFile(folder.resolve("OPTIONS-000007"));
+    properties.setProperty("rocksdb.optionsfile", file.toString());
+    properties.setProperty("rocksdb.autotunedlimiterbytespersecond", "0");
+    RocksDbSettings.of(properties);
+    properties.setProperty("rocksdb.autotunedlimiterbytespersecond", "1000000");
+    String message = refusal(properties);
+    assertTrue(message.contains("rocksdb.autotunedlimiterbytespersecond"), message);
   }
 }

@@ -147,6 +147,12 @@ public abstract class StoreContract {
   }
 
   @Test
+  void scanOfNoRecordsReturnsNone() {
+    insert("a", Map.of("field0", "a"));
+    assertEquals(List.of(), scan("a", 0, null));
+  }
+
+  @Test
   void scanReturnsOnlyTheFieldsAskedFor() {
     insert("a", Map.of("field0", "a", "field1", "not asked for"));
     assertEquals(List.of("a"), scan("a", 1, Set.of("field0")));
