@@ -53,7 +53,9 @@ final class LogFolder implements LogMover.Logs {
           conf.getTrimmed(POLICY_KEYS.get(tier.get()), DEFAULT_POLICIES.get(tier.get())));
     }
     String own = conf.get(HConstants.WAL_STORAGE_POLICY, HConstants.DEFAULT_WAL_STORAGE_POLICY);
+    // As CommonFSUtils.setStoragePolicy reads it: nothing, or NONE in any case, is no policy.
     return Optional.of(own.trim())
-        .filter(text -> !text.equals(HConstants.DEFER_TO_HDFS_STORAGE_POLICY));
+        .filter(text -> !text.isEmpty())
+        .filter(text -> !text.equalsIgnoreCase(HConstants.DEFER_TO_HDFS_STORAGE_POLICY));
   }
 }

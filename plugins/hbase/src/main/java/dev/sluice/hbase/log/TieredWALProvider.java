@@ -15,12 +15,14 @@ import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.LogRoller;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
+import org.apache.hadoop.hbase.util.ServerRegionReplicaUtil;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
 import org.apache.hadoop.hbase.wal.AsyncFSWALProvider;
 import org.apache.hadoop.hbase.wal.FSHLogProvider;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
 import org.apache.hadoop.hbase.wal.WALProvider;
+import org.apache.hadoop.hbase.wal.WALSplitter;
 
 /**
  * A log on each of two tiers at once, which a region server has by {@code hbase.wal.provider}.
@@ -44,6 +46,14 @@ public final class TieredWALProvider implements WALProvider {
       return;
     }
     checkRegions(conf);
+    refuse(
+        conf,
+        ServerRegionReplicaUtil.REGION_REPLICA_REPLICATION_CONF_KEY,
+        "a replica that gets a flush before an edit of the other log would lose sight of it");
+    refuse(
+        conf,
+        WALSplitter.WAL_SPLIT_TO_HFILE,
+        "what was deleted could come back from the log that kept the row longer");
     server = owner;
     placement = Optional.of(RegionServerPlugin.of(owner).part(LogPlacement.class));
     for (Tier tier : Tier.values()) {
@@ -66,6 +76,19 @@ public final class TieredWALProvider implements WALProvider {
               + " to "
               + TieredLogRegion.class.getName()
               + " on all region servers, or use another "
+              + WALFactory.WAL_PROVIDER
+              + ".");
+    }
+  }
+
+  private static void refuse(Configuration conf, String key, String why) throws IOException {
+    if (conf.getBoolean(key, false)) {
+      throw new IOException(
+          "With two logs "
+              + why
+              + ": set "
+              + key
+              + " to false on all servers, or use another "
               + WALFactory.WAL_PROVIDER
               + ".");
     }

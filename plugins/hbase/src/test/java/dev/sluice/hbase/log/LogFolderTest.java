@@ -3,6 +3,7 @@ package dev.sluice.hbase.log;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.sluice.local.redirect.Tier;
+import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,9 @@ class LogFolderTest {
     assertEquals(Optional.empty(), policy(null));
     conf.set(OWN_KEY, "ONE_SSD");
     assertEquals(Optional.of("ONE_SSD"), policy(null));
-    conf.set(OWN_KEY, "NONE");
-    assertEquals(Optional.empty(), policy(null));
+    for (String none : List.of("NONE", " none ", "", " ")) {
+      conf.set(OWN_KEY, none);
+      assertEquals(Optional.empty(), policy(null), "'" + none + "'");
+    }
   }
 }
