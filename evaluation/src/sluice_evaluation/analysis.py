@@ -23,6 +23,7 @@ from sluice_evaluation.inference import (
     mean_estimate,
 )
 from sluice_evaluation.plan import planned_otherwise
+from sluice_evaluation.probes.processors import MOST_STOLEN_SHARE
 from sluice_evaluation.records import Record
 
 # More than this share of operations that were due and never issued is an overloaded run.
@@ -30,7 +31,7 @@ UNISSUED_SHARE = 0.01
 # Later than this, requests of the normal phase waited for what the warm-up had left to do.
 LATE_SECONDS = 0.1
 # Beyond this a latency may have changed because of others on the same hardware.
-STOLEN_SHARE = 0.01
+STOLEN_SHARE = MOST_STOLEN_SHARE
 # Beyond this the 99th percentile may be that of the load generator.
 GENERATOR_WAIT_SHARE = 0.01
 
