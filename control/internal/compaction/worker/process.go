@@ -100,7 +100,12 @@ func (p *process) limit(spec Spec) error {
 		return err
 	}
 	// Of the group, which has no other process yet: of a process it would be that of its first thread alone.
-	return unix.Setpriority(unix.PRIO_PGRP, p.pid(), spec.Nice)
+	err := unix.Setpriority(unix.PRIO_PGRP, p.pid(), spec.Nice)
+	// An agent that was started with a lower priority, and may not raise it, has workers of its own.
+	if errors.Is(err, unix.EACCES) {
+		return nil
+	}
+	return err
 }
 
 func (p *process) pid() int {

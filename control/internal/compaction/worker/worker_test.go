@@ -6,10 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"sluice.dev/control/internal/compaction"
 	"sluice.dev/control/internal/compaction/message"
@@ -74,6 +77,32 @@ func TestSurroundings(t *testing.T) {
 		!strings.HasSuffix(text, "libraries /opt/filters.so") || strings.Contains(text, "SECRET") {
 		t.Error(text)
 	}
+}
+
+// An agent that may not raise priorities does so without.
+func TestAPriorityThatIsNotAllowed(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// The thread ends with the goroutine, as it is not unlocked.
+		runtime.LockOSThread()
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var capabilities [2]unix.CapUserData
+		if err := unix.Capget(&header, &capabilities[0]); err != nil {
+			t.Error(err)
+			return
+		}
+		capabilities[0].Effective &^= 1 << unix.CAP_SYS_NICE
+		if err := unix.Capset(&header, &capabilities[0]); err != nil {
+			t.Error(err)
+			return
+		}
+		report, err := run(t, t.Context(), func(s *worker.Spec) { s.Nice = -5 }, "describe")
+		if err != nil || !strings.Contains(string(report.Result.Blob), " nice 0 ") {
+			t.Errorf("%s, %v", report.Result.Blob, err)
+		}
+	}()
+	<-done
 }
 
 func TestWorkersThatFail(t *testing.T) {
