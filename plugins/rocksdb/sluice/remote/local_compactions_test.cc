@@ -57,6 +57,27 @@ class LocalCompactionsTest : public OpenedStore {
   std::unique_ptr<WorkerAgent> agent_;
 };
 
+// A folder is where the next table is to be. RocksDB then does not compact at
+// all.
+TEST_F(LocalCompactionsTest, WhatIsNotInstalledIsNone) {
+  agent_->on_wait = [this](const Json&, std::string answer) {
+    for (int number = 10; number < 40; ++number) {
+      std::error_code is_there;
+      fs::create_directory(
+          folder_ + "/orders/0000" + std::to_string(number) + ".sst", is_there);
+    }
+    return answer;
+  };
+  Open(Remote());
+  AddFile(200);
+  AddFile(200);
+  const uint64_t failed = Figure("failed_installations_total");
+  const uint64_t before = Local("output_invalid");
+  EXPECT_FALSE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(Figure("failed_installations_total"), failed + 1);
+  EXPECT_EQ(Local("output_invalid"), before);
+}
+
 // Begins after the compaction was picked, and before it is prepared.
 class BlobFilesSwitchedOn : public ROCKSDB_NAMESPACE::EventListener {
  public:

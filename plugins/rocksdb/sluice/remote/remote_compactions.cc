@@ -36,7 +36,7 @@ bool RemoteCompactions::Place(Database* database,
                               const std::string& payload, std::string* id) {
   auto job = std::make_shared<Job>();
   job->database = info.db_name;
-  std::string reason = WhyLocal(database, info, payload, &job->description);
+  std::string reason = WhyLocal(database, info, payload, job.get());
   if (reason.empty()) {
     job->task = pace_->FindCompaction(database->freedom().get(), JobOf(info));
     reason = Run(job);
@@ -51,19 +51,20 @@ bool RemoteCompactions::Place(Database* database,
 
 std::string RemoteCompactions::WhyLocal(Database* database,
                                         const CompactionServiceJobInfo& info,
-                                        const std::string& payload,
-                                        RemoteJob* description) {
+                                        const std::string& payload, Job* job) {
   if (!options_->remote) return "switched-off";
   if (IsClosing(info.db_name)) return "cancelled";
   if (database == nullptr) return "not-open";
   if (!database->has_local_files()) return "file-system";
   if (info.base_input_level < options_->minimum_level) return "level";
   std::string reason = "not-open";
-  database->Use(
-      [&](DB* db) { reason = DescribeJob(db, info, payload, description); });
+  database->Use([&](DB* db) {
+    job->log = db->GetDBOptions().info_log;
+    reason = DescribeJob(db, info, payload, &job->description);
+  });
   if (!reason.empty()) return reason;
   const bool is_small =
-      description->input_bytes < options_->minimum_input_bytes;
+      job->description.input_bytes < options_->minimum_input_bytes;
   if (is_small) return "too-small";
   return silence_.IsOver() ? "" : "agent-silent";
 }
@@ -73,7 +74,13 @@ std::string RemoteCompactions::Run(const std::shared_ptr<Job>& job) {
   job->connection = std::make_unique<AgentConnection>(options_->agent_socket);
   if (!job->connection->IsOpen()) return "no-agent";
   if (!Register(job)) return "cancelled";
-  const std::string reason = Offer(job.get());
+  std::string reason;
+  try {
+    reason = Offer(job.get());
+  } catch (...) {
+    Forget(job);
+    throw;
+  }
   if (!reason.empty()) Forget(job);
   return IsClosing(job->database) && !reason.empty() ? "cancelled" : reason;
 }
@@ -118,14 +125,25 @@ std::string RemoteCompactions::WaitForResult(Job* job, std::string* result) {
         break;
       case AgentAnswer::State::kDone:
         *result = std::move(answer.result);
-        return WhyNotInstallable(*result, job->description.output_path).empty()
-                   ? ""
-                   : "output-invalid";
+        return Check(*job, *result);
       case AgentAnswer::State::kLocal:
       case AgentAnswer::State::kRemote:
         return answer.reason.empty() ? "agent-error" : answer.reason;
     }
   }
+}
+
+// Empty if it may be installed.
+std::string RemoteCompactions::Check(const Job& job,
+                                     const std::string& result) {
+  const std::string why =
+      WhyNotInstallable(result, job.description.output_path);
+  if (why.empty()) return "";
+  ROCKSDB_NAMESPACE::Warn(job.log,
+                          "sluice: the output of compaction %s by another node "
+                          "is not installed, it is compacted here: %s",
+                          job.description.id.c_str(), why.c_str());
+  return "output-invalid";
 }
 
 void RemoteCompactions::Installed(const std::string& id, Status status) {
@@ -134,8 +152,11 @@ void RemoteCompactions::Installed(const std::string& id, Status status) {
   if (status == Status::kSuccess) {
     figures_->Add("remote_compactions_total", 1);
     figures_->Add("remote_input_bytes_total", job->description.input_bytes);
-  } else {
+  } else if (status == Status::kUseLocal) {
     CountLocal("output-invalid");
+  } else {
+    // RocksDB has stopped the writes, and compacts nothing.
+    figures_->Add("failed_installations_total", 1);
   }
   Forget(job);
 }

@@ -51,6 +51,7 @@ class RemoteCompactions {
     RemoteJob description;
     std::string database;
     std::unique_ptr<AgentConnection> connection;
+    std::shared_ptr<ROCKSDB_NAMESPACE::Logger> log;
     // Shows what the worker has done; may be nullptr.
     std::shared_ptr<Task> task;
     uint64_t shown_bytes = 0;
@@ -58,11 +59,12 @@ class RemoteCompactions {
 
   std::string WhyLocal(Database* database,
                        const ROCKSDB_NAMESPACE::CompactionServiceJobInfo& info,
-                       const std::string& payload, RemoteJob* description);
+                       const std::string& payload, Job* job);
   std::string Run(const std::shared_ptr<Job>& job);
   std::string Offer(Job* job);
   std::string NoAnswer(const Job& job);
   std::string WaitForResult(Job* job, std::string* result);
+  static std::string Check(const Job& job, const std::string& result);
   std::shared_ptr<Job> Find(const std::string& id);
   bool Register(const std::shared_ptr<Job>& job);
   void Forget(const std::shared_ptr<Job>& job);
