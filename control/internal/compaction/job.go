@@ -23,6 +23,9 @@ const (
 	maxDataPaths = 64
 	maxNameBytes = 255
 	maxObjects   = 64
+	// A program ends its tables where those of the next level do: without being told of these it still may.
+	maxNextLevelTables   = 4096
+	maxNextLevelKeyBytes = 256 << 10
 	// MaxLevel is RocksDB's greatest number of levels, far above those in use.
 	MaxLevel = 255
 	// MaxCount is the greatest whole number that every JSON library keeps exactly.
@@ -50,6 +53,15 @@ type Job struct {
 	Input []byte `json:"input"`
 	// IsAutomatic says that RocksDB has begun it by itself.
 	IsAutomatic bool `json:"is_automatic,omitempty"`
+	// NextLevelTables are what the output will be compacted with next.
+	NextLevelTables []Table `json:"next_level_tables,omitempty"`
+}
+
+// Table is a table of the database, by its first and last user key.
+type Table struct {
+	Smallest []byte `json:"smallest"`
+	Largest  []byte `json:"largest"`
+	Bytes    uint64 `json:"bytes"`
 }
 
 // Version is a version of RocksDB.
@@ -80,6 +92,9 @@ func (j Job) Validate() error {
 		return err
 	}
 	if err := j.validateTexts(); err != nil {
+		return err
+	}
+	if err := j.validateNextLevel(); err != nil {
 		return err
 	}
 	switch {
@@ -122,6 +137,23 @@ func (j Job) validateTexts() error {
 		if err := object.validate(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func (j Job) validateNextLevel() error {
+	if len(j.NextLevelTables) > maxNextLevelTables {
+		return store.Invalidf("the job tells of %d tables of the next level, at most %d are allowed", len(j.NextLevelTables), maxNextLevelTables)
+	}
+	keyBytes := 0
+	for _, table := range j.NextLevelTables {
+		if table.Bytes > MaxCount {
+			return store.Invalidf("a table of the next level has %d bytes: it must be at most 2^53-1", table.Bytes)
+		}
+		keyBytes += len(table.Smallest) + len(table.Largest)
+	}
+	if keyBytes > maxNextLevelKeyBytes {
+		return store.Invalidf("the keys of the tables of the next level have %d bytes, at most %d are allowed", keyBytes, maxNextLevelKeyBytes)
 	}
 	return nil
 }

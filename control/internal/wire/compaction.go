@@ -42,14 +42,19 @@ func EncodeJob(job compaction.Job) *sluicev1.CompactionJob {
 		PluginVersion: job.PluginVersion, ColumnFamily: job.ColumnFamily,
 		InputLevel: job.InputLevel, OutputLevel: job.OutputLevel,
 		InputBytes: job.InputBytes, InputFiles: job.InputFiles,
-		Objects:     encodeList(job.Objects, encodeObject),
-		Input:       job.Input,
-		IsAutomatic: job.IsAutomatic,
+		Objects:         encodeList(job.Objects, encodeObject),
+		Input:           job.Input,
+		IsAutomatic:     job.IsAutomatic,
+		NextLevelTables: encodeList(job.NextLevelTables, encodeTable),
 	}
 }
 
 func encodeObject(object compaction.Object) *sluicev1.CompactionObject {
 	return &sluicev1.CompactionObject{Kind: object.Kind, Name: object.Name}
+}
+
+func encodeTable(table compaction.Table) *sluicev1.NextLevelTable {
+	return &sluicev1.NextLevelTable{Smallest: table.Smallest, Largest: table.Largest, Bytes: table.Bytes}
 }
 
 // DecodeJob reads and checks a job.
@@ -68,9 +73,10 @@ func DecodeJob(message *sluicev1.CompactionJob) (compaction.Job, error) {
 		PluginVersion: message.GetPluginVersion(), ColumnFamily: message.GetColumnFamily(),
 		InputLevel: message.GetInputLevel(), OutputLevel: message.GetOutputLevel(),
 		InputBytes: message.GetInputBytes(), InputFiles: message.GetInputFiles(),
-		Objects:     encodeList(message.GetObjects(), decodeObject),
-		Input:       message.GetInput(),
-		IsAutomatic: message.GetIsAutomatic(),
+		Objects:         encodeList(message.GetObjects(), decodeObject),
+		Input:           message.GetInput(),
+		IsAutomatic:     message.GetIsAutomatic(),
+		NextLevelTables: encodeList(message.GetNextLevelTables(), decodeTable),
 	}
 	if err := job.Validate(); err != nil {
 		return compaction.Job{}, err
@@ -80,6 +86,14 @@ func DecodeJob(message *sluicev1.CompactionJob) (compaction.Job, error) {
 
 func decodeObject(message *sluicev1.CompactionObject) compaction.Object {
 	return compaction.Object{Kind: message.GetKind(), Name: message.GetName()}
+}
+
+// A key may be empty, and is no null for the program: of nothing protobuf makes nil.
+func decodeTable(message *sluicev1.NextLevelTable) compaction.Table {
+	key := func(key []byte) []byte { return append([]byte{}, key...) }
+	return compaction.Table{
+		Smallest: key(message.GetSmallest()), Largest: key(message.GetLargest()), Bytes: message.GetBytes(),
+	}
 }
 
 // EncodeFailure gives why a job has no result. A reason that no peer gives, which is a fault of this

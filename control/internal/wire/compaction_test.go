@@ -39,6 +39,12 @@ var (
 			})).Draw(t, "objects"),
 			Input:       rapid.SliceOfN(rapid.Byte(), 1, 100).Draw(t, "input"),
 			IsAutomatic: rapid.Bool().Draw(t, "automatic"),
+			NextLevelTables: listOf(rapid.Custom(func(t *rapid.T) compaction.Table {
+				keys := rapid.SliceOfN(rapid.Byte(), 0, 20)
+				return compaction.Table{
+					Smallest: keys.Draw(t, "smallest"), Largest: keys.Draw(t, "largest"), Bytes: counts.Draw(t, "bytes"),
+				}
+			})).Draw(t, "next level"),
 		}
 	})
 )
@@ -110,21 +116,28 @@ func TestJobsThatAreRefused(t *testing.T) {
 		change func(*sluicev1.CompactionJob)
 		want   string
 	}{
-		"no id":            {func(j *sluicev1.CompactionJob) { j.Id = "" }, "id of the job"},
-		"id with a slash":  {func(j *sluicev1.CompactionJob) { j.Id = "a/b" }, "id of the job"},
-		"long id":          {func(j *sluicev1.CompactionJob) { j.Id = strings.Repeat("a", 129) }, "1 to 128"},
-		"relative":         {func(j *sluicev1.CompactionJob) { j.DatabasePath = "srv/db" }, "must begin with /"},
-		"upwards":          {func(j *sluicev1.CompactionJob) { j.DatabasePath = "/srv/../etc" }, "without //, . and .."},
-		"data path":        {func(j *sluicev1.CompactionJob) { j.DataPaths = []string{"/srv//x"} }, "without //"},
-		"many data paths":  {func(j *sluicev1.CompactionJob) { j.DataPaths = make([]string, 65) }, "65 data paths"},
-		"line break":       {func(j *sluicev1.CompactionJob) { j.DatabasePath = "/srv/\n" }, "not printable"},
-		"another output":   {func(j *sluicev1.CompactionJob) { j.OutputPath = "/srv/db" }, `does not end in ".sluice-compaction-a-1"`},
-		"no input":         {func(j *sluicev1.CompactionJob) { j.Input = nil }, "has 0 bytes"},
-		"large input":      {func(j *sluicev1.CompactionJob) { j.Input = make([]byte, compaction.MaxBlobBytes+1) }, "2097153 bytes"},
-		"level":            {func(j *sluicev1.CompactionJob) { j.OutputLevel = 256 }, "256"},
-		"bytes":            {func(j *sluicev1.CompactionJob) { j.InputBytes = 1 << 53 }, "2^53-1"},
-		"kind of object":   {func(j *sluicev1.CompactionJob) { j.Objects = []*sluicev1.CompactionObject{{Kind: "A", Name: "x"}} }, `"A" is no word`},
-		"object, no name":  {func(j *sluicev1.CompactionJob) { j.Objects = []*sluicev1.CompactionObject{{Kind: "a"}} }, "has no name"},
+		"no id":           {func(j *sluicev1.CompactionJob) { j.Id = "" }, "id of the job"},
+		"id with a slash": {func(j *sluicev1.CompactionJob) { j.Id = "a/b" }, "id of the job"},
+		"long id":         {func(j *sluicev1.CompactionJob) { j.Id = strings.Repeat("a", 129) }, "1 to 128"},
+		"relative":        {func(j *sluicev1.CompactionJob) { j.DatabasePath = "srv/db" }, "must begin with /"},
+		"upwards":         {func(j *sluicev1.CompactionJob) { j.DatabasePath = "/srv/../etc" }, "without //, . and .."},
+		"data path":       {func(j *sluicev1.CompactionJob) { j.DataPaths = []string{"/srv//x"} }, "without //"},
+		"many data paths": {func(j *sluicev1.CompactionJob) { j.DataPaths = make([]string, 65) }, "65 data paths"},
+		"line break":      {func(j *sluicev1.CompactionJob) { j.DatabasePath = "/srv/\n" }, "not printable"},
+		"another output":  {func(j *sluicev1.CompactionJob) { j.OutputPath = "/srv/db" }, `does not end in ".sluice-compaction-a-1"`},
+		"no input":        {func(j *sluicev1.CompactionJob) { j.Input = nil }, "has 0 bytes"},
+		"large input":     {func(j *sluicev1.CompactionJob) { j.Input = make([]byte, compaction.MaxBlobBytes+1) }, "2097153 bytes"},
+		"level":           {func(j *sluicev1.CompactionJob) { j.OutputLevel = 256 }, "256"},
+		"bytes":           {func(j *sluicev1.CompactionJob) { j.InputBytes = 1 << 53 }, "2^53-1"},
+		"kind of object":  {func(j *sluicev1.CompactionJob) { j.Objects = []*sluicev1.CompactionObject{{Kind: "A", Name: "x"}} }, `"A" is no word`},
+		"object, no name": {func(j *sluicev1.CompactionJob) { j.Objects = []*sluicev1.CompactionObject{{Kind: "a"}} }, "has no name"},
+		"next level":      {func(j *sluicev1.CompactionJob) { j.NextLevelTables = make([]*sluicev1.NextLevelTable, 4097) }, "4097 tables"},
+		"size below": {func(j *sluicev1.CompactionJob) {
+			j.NextLevelTables = []*sluicev1.NextLevelTable{{Bytes: 1 << 53}}
+		}, "2^53-1"},
+		"keys below": {func(j *sluicev1.CompactionJob) {
+			j.NextLevelTables = []*sluicev1.NextLevelTable{{Largest: make([]byte, 262145)}}
+		}, "262145 bytes"},
 		"plug-in's letter": {func(j *sluicev1.CompactionJob) { j.PluginVersion = "\x1b[1m" }, "not printable"},
 	}
 	for name, test := range tests {

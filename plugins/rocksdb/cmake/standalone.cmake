@@ -88,10 +88,14 @@ sluice_test(store_test sluice_store
   sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc
   sluice/worker/job_run_test.cc
+  sluice/worker/next_level_cuts_test.cc
+  sluice/worker/store_options_test.cc
   sluice/worker/input_tables.cc
   sluice/worker/job_line.cc
   sluice/worker/job_run.cc
-  sluice/worker/opened_folder.cc)
+  sluice/worker/next_level_cuts.cc
+  sluice/worker/opened_folder.cc
+  sluice/worker/store_options.cc)
 target_compile_definitions(store_test PRIVATE
   SLUICE_COMPACT_PATH="$<TARGET_FILE:sluice-compact>"
   SLUICE_WAL_EXPORT_PATH="$<TARGET_FILE:sluice-wal-export>")

@@ -18,6 +18,7 @@ func job() compaction.Job {
 		RocksDB: compaction.Version{Major: 11, Minor: 8, Patch: 1}, PluginVersion: "1.0.0", ColumnFamily: "default",
 		InputBytes: 5, InputFiles: 2, OutputLevel: 1, IsAutomatic: true, Input: []byte("input"),
 		DataPaths: []string{}, Objects: []compaction.Object{{Kind: "merge-operator", Name: "add"}},
+		NextLevelTables: []compaction.Table{{Smallest: []byte{0, 255}, Largest: []byte("b"), Bytes: 7}},
 	}
 }
 

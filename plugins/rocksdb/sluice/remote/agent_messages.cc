@@ -67,6 +67,12 @@ std::string RunLine(const RemoteJob& job) {
   for (const NeededObject& each : job.objects) {
     objects.push_back({{"kind", each.kind}, {"name", Printable(each.name)}});
   }
+  Json next_level = Json::array();
+  for (const NextLevelTable& each : job.next_level_tables) {
+    next_level.push_back({{"smallest", ToBase64(each.smallest)},
+                          {"largest", ToBase64(each.largest)},
+                          {"bytes", each.bytes}});
+  }
   Json members = {{"id", job.id},
                   {"database_path", job.database_path},
                   // All of its tables are below the path of the database.
@@ -84,6 +90,7 @@ std::string RunLine(const RemoteJob& job) {
                   {"input_bytes", job.input_bytes},
                   {"input_files", job.input_files},
                   {"objects", std::move(objects)},
+                  {"next_level_tables", std::move(next_level)},
                   {"input", ToBase64(job.input)}};
   return WriteJson(Request(
       "run", {{"protocol_version", {{"major", kMajor}, {"minor", kMinor}}},

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/remote/next_level_table.h"
+
 namespace sluice {
 
 struct NeededObject {
@@ -26,6 +28,7 @@ struct RemoteJob {
   uint64_t input_bytes = 0;
   uint64_t input_files = 0;
   std::vector<NeededObject> objects;
+  NextLevelTables next_level_tables;
   // What RocksDB has written.
   std::string input;
 };

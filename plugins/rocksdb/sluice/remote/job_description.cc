@@ -170,6 +170,8 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   job->is_automatic = !info.is_manual_compaction;
   job->input = payload;
   AddObjects(options, job);
+  job->next_level_tables =
+      TablesOfNextLevel(db, info.cf_id, input, info.output_level);
   // A part of a compaction is given the input of the whole.
   const auto files = TablesInRange(db, info.cf_id, input);
   for (const std::string& file : files) {

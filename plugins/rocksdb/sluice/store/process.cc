@@ -28,6 +28,8 @@ using ROCKSDB_NAMESPACE::DBOptions;
 constexpr Duration kBusyPeriod = std::chrono::milliseconds(50);
 constexpr Duration kIdlePeriod = std::chrono::milliseconds(500);
 constexpr double kRatePeriodSeconds = 1;
+// What upstream advises beside max_manifest_space_amp_pct.
+constexpr uint64_t kMostManifestBytes = 1 << 20;
 
 std::vector<Capability> Capabilities(bool has_slow_logs) {
   std::vector<Capability> all = {
@@ -116,6 +118,13 @@ bool HasScopeIn(const Database& database, Kind kind, const std::string& scope,
          (parts.family == "*" || database.HasFamily(parts.family));
 }
 
+// A worker reads the MANIFEST from its begin, with each table that ever was: of
+// a store of some age that takes longer than the compaction.
+void BoundManifest(DBOptions* db_options) {
+  db_options->max_manifest_file_size =
+      std::min(db_options->max_manifest_file_size, kMostManifestBytes);
+}
+
 }  // namespace
 
 Process* Process::Instance() {
@@ -140,6 +149,7 @@ Process::Process() {
 void Process::Prepare(const std::string& path, const PluginOptions& options,
                       DBOptions* db_options) {
   ForgetEarlierUse(db_options);
+  if (options.remote) BoundManifest(db_options);
   db_options->env = TaggingEnvOver(db_options->env, &pace_);
   DatabaseParts parts;
   parts.path = path;

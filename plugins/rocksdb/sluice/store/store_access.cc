@@ -16,10 +16,13 @@ using ROCKSDB_NAMESPACE::ErrorHandler;
 using ROCKSDB_NAMESPACE::EventListener;
 using ROCKSDB_NAMESPACE::FileMetaData;
 using ROCKSDB_NAMESPACE::InstrumentedMutexLock;
+using ROCKSDB_NAMESPACE::InternalKey;
 using ROCKSDB_NAMESPACE::kCompactionStyleFIFO;
+using ROCKSDB_NAMESPACE::kCompactionStyleLevel;
 using ROCKSDB_NAMESPACE::kCompactionStyleUniversal;
 using ROCKSDB_NAMESPACE::kMaxSequenceNumber;
 using ROCKSDB_NAMESPACE::SequenceNumber;
+using ROCKSDB_NAMESPACE::VersionStorageInfo;
 using ROCKSDB_NAMESPACE::WriteStallCondition;
 
 // Names protected members, which is all that derived classes are for here.
@@ -115,6 +118,50 @@ bool IsInRange(const FileMetaData& table, const CompactionInput& input,
          (!input.end || compare(table.smallest.user_key(), *input.end) < 0);
 }
 
+std::vector<const FileMetaData*> InputTablesOf(ColumnFamilyData* family,
+                                               const CompactionInput& input) {
+  std::vector<const FileMetaData*> tables;
+  for (const std::string& file : input.files) {
+    const auto* const table =
+        family->current()->storage_info()->GetFileMetaDataByNumber(
+            NumberOf(file));
+    if (table == nullptr) continue;
+    if (IsInRange(*table, input, family->user_comparator())) {
+      tables.push_back(table);
+    }
+  }
+  return tables;
+}
+
+// As CompactionPicker::GetGrandparents().
+std::vector<FileMetaData*> OverlappedBelow(
+    ColumnFamilyData* family, const std::vector<const FileMetaData*>& inputs,
+    int output_level) {
+  std::vector<FileMetaData*> found;
+  if (inputs.empty()) return found;
+  const auto& order = family->internal_comparator();
+  InternalKey first = inputs[0]->smallest;
+  InternalKey last = inputs[0]->largest;
+  for (const FileMetaData* each : inputs) {
+    if (order.Compare(each->smallest, first) < 0) first = each->smallest;
+    if (order.Compare(each->largest, last) > 0) last = each->largest;
+  }
+  const VersionStorageInfo* storage = family->current()->storage_info();
+  for (int level = output_level + 1; level < storage->num_levels(); ++level) {
+    storage->GetOverlappingInputs(level, &first, &last, &found);
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+// Of other compactions RocksDB does not look at the next level, or not all. A
+// worker is told no level that the sizes of tables could depend on.
+bool LooksAtNextLevel(ColumnFamilyData* family, int output_level) {
+  return family->ioptions().compaction_style == kCompactionStyleLevel &&
+         output_level > 0 &&
+         family->GetLatestMutableCFOptions().target_file_size_multiplier == 1;
+}
+
 void SumUp(StoreState* state) {
   std::sort(
       state->families.begin(), state->families.end(),
@@ -207,6 +254,30 @@ std::vector<std::string> TablesInRange(DB* db, uint32_t family,
     }
   }
   return files;
+}
+
+NextLevelTables TablesOfNextLevel(DB* db, uint32_t family,
+                                  const CompactionInput& input,
+                                  int output_level) {
+  auto* const store = static_cast<DBImpl*>(db);
+  InstrumentedMutexLock lock(store->mutex());
+  auto* const found = FamilyIn(store, family);
+  if (found == nullptr || !LooksAtNextLevel(found, output_level)) return {};
+  NextLevelTables tables;
+  size_t key_bytes = 0;
+  for (const FileMetaData* each :
+       OverlappedBelow(found, InputTablesOf(found, input), output_level)) {
+    if (!IsInRange(*each, input, found->user_comparator())) continue;
+    tables.push_back({each->smallest.user_key().ToString(),
+                      each->largest.user_key().ToString(),
+                      each->fd.GetFileSize()});
+    key_bytes += tables.back().smallest.size() + tables.back().largest.size();
+    if (tables.size() > kMaxNextLevelTables ||
+        key_bytes > kMaxNextLevelKeyBytes) {
+      return {};
+    }
+  }
+  return tables;
 }
 
 const std::vector<std::shared_ptr<EventListener>>& ListenersOf(const DB* db) {

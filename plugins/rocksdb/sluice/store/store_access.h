@@ -11,6 +11,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/listener.h"
 #include "sluice/remote/compaction_payload.h"
+#include "sluice/remote/next_level_table.h"
 #include "sluice/store/store_state.h"
 
 namespace sluice {
@@ -39,6 +40,13 @@ bool HasWritesToConflictWith(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
 std::vector<std::string> TablesInRange(ROCKSDB_NAMESPACE::DB* db,
                                        uint32_t family,
                                        const CompactionInput& input);
+
+// Where a compaction by level will have its output compacted on: the tables of
+// the next level that has some in its part of the keys. None where RocksDB has
+// no use for them, or there are too many to tell.
+NextLevelTables TablesOfNextLevel(ROCKSDB_NAMESPACE::DB* db, uint32_t family,
+                                  const CompactionInput& input,
+                                  int output_level);
 
 // Those that the database was opened with, also if its opening fails.
 const std::vector<std::shared_ptr<ROCKSDB_NAMESPACE::EventListener>>&

@@ -2,6 +2,7 @@
 // The job comes as a line on standard input, the result goes to standard
 // output. The agent that started it sees to its place, memory and end.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -33,6 +35,30 @@ std::atomic<bool> is_cancelled{false};
 void CancelOnSignal(int) {
   is_cancelled = true;
   if (JobRun* const run = run_to_cancel) run->Cancel();
+}
+
+// Lives until the end of the process: threads use it that nobody waits for.
+ReportLines* Report() {
+  static auto* const report = new ReportLines(STDOUT_FILENO);
+  return report;
+}
+
+// RocksDB cannot go on after an exception, least of all in threads of its own.
+void EndForWantOfMemory() {
+  static std::atomic<bool> has_begun{false};
+  // The first one ends the process for all.
+  while (has_begun.exchange(true)) ::pause();
+  Report()->NoMemory();
+  ::_exit(EXIT_FAILURE);
+}
+
+// A compaction may have more inputs than a process may have open by default. A
+// bound that cannot be raised is what there is.
+void RaiseFileLimit() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 ssize_t ReadSome(char* bytes, size_t size) {
@@ -65,45 +91,43 @@ void EndWithTheAgent() {
   ::_exit(EXIT_FAILURE);
 }
 
-void ReportProgress(JobRun* run, ReportLines* report) {
+void ReportProgress(JobRun* run) {
   for (;;) {
     run->CheckTemporarySpace();
-    report->Progress(run->bytes_read(), run->bytes_written());
+    Report()->Progress(run->bytes_read(), run->bytes_written());
     std::this_thread::sleep_for(kProgressPeriod);
   }
 }
 
-int Fail(const JobFailure& failure, ReportLines* report) {
-  report->Failure(failure);
+int Fail(const JobFailure& failure) {
+  Report()->Failure(failure);
   return EXIT_FAILURE;
 }
 
 int Main() {
-  // Both live until the end of the process: threads use them that nobody
-  // waits for.
-  static ReportLines report(STDOUT_FILENO);
   // The store reaches the files by their group.
   ::umask(0007);
-  report.Started();
+  RaiseFileLimit();
+  Report()->Started();
+  std::set_new_handler(EndForWantOfMemory);
   ::signal(SIGTERM, CancelOnSignal);
   const auto line = ReadLine();
-  if (!line) return Fail({"failed", "no job came on standard input"}, &report);
+  if (!line) return Fail({"failed", "no job came on standard input"});
   auto read = ReadJobLine(*line);
   if (const auto* failure = std::get_if<JobFailure>(&read)) {
-    return Fail(*failure, &report);
+    return Fail(*failure);
   }
+  // As the report, until the end.
   static JobRun run(std::move(std::get<WorkerJob>(read)));
   run_to_cancel = &run;
   if (is_cancelled) run.Cancel();
   StartSignalFreeThread("sluice-agent", EndWithTheAgent).detach();
-  StartSignalFreeThread("sluice-report", [] {
-    ReportProgress(&run, &report);
-  }).detach();
+  StartSignalFreeThread("sluice-report", [] { ReportProgress(&run); }).detach();
   const auto outcome = run.Run();
   if (const auto* failure = std::get_if<JobFailure>(&outcome)) {
-    return Fail(*failure, &report);
+    return Fail(*failure);
   }
-  report.Result(std::get<JobResult>(outcome));
+  Report()->Result(std::get<JobResult>(outcome));
   return EXIT_SUCCESS;
 }
 

@@ -65,8 +65,12 @@ Status InputTables::NewTableReader(
     std::unique_ptr<TableReader>* reader, bool prefetch) const {
   const bool is_output = file->file_name().rfind(output_path_ + "/", 0) == 0;
   if (is_output || numbers_.count(options.cur_file_num) > 0) {
-    return target_->NewTableReader(read_options, options, std::move(file),
-                                   file_size, reader, prefetch);
+    // A compaction looks for no single key.
+    TableReaderOptions without_filters(options);
+    without_filters.skip_filters = true;
+    return target_->NewTableReader(read_options, without_filters,
+                                   std::move(file), file_size, reader,
+                                   prefetch);
   }
   *reader = std::make_unique<UnreadTable>();
   return Status::OK();

@@ -11,10 +11,11 @@
 
 namespace sluice {
 
-// RocksDB opens every table of a database that it compacts for another
-// process: of thousands of small ones that costs more than the compaction.
-// With this factory the others are opened as tables that nobody can read. What
-// the compaction writes is verified by reading it.
+// RocksDB opens every table of the family that it compacts for another process,
+// and of the default one: of thousands of small ones that costs more than the
+// compaction. With this factory for the family its others are opened as tables
+// that nobody can read. What the compaction writes is verified by reading it.
+// Filters are not read.
 class InputTables : public ROCKSDB_NAMESPACE::TableFactory {
  public:
   InputTables(std::shared_ptr<ROCKSDB_NAMESPACE::TableFactory> target,

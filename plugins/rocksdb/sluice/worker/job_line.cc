@@ -45,6 +45,10 @@ class Members {
     Refuse(name);
     return false;
   }
+  const Json& OptionalList(const char* name) {
+    static const Json& kNone = *new Json(Json::array());
+    return object_.contains(name) ? Of(name, Json::value_t::array) : kNone;
+  }
   const Json& Of(const char* name, Json::value_t type) {
     static const Json& kNone = *new Json();
     const auto found = object_.find(name);
@@ -91,8 +95,9 @@ bool AreClean(const WorkerJob& job) {
                        IsOutputPath(job.checked_output_path, job.id)));
 }
 
-std::string VersionText(uint64_t major, uint64_t minor) {
-  return std::to_string(major) + "." + std::to_string(minor);
+std::string VersionText(uint64_t major, uint64_t minor, uint64_t patch) {
+  return std::to_string(major) + "." + std::to_string(minor) + "." +
+         std::to_string(patch);
 }
 
 void ReadObjects(const Json& list, Members* job, WorkerJob* read) {
@@ -102,6 +107,21 @@ void ReadObjects(const Json& list, Members* job, WorkerJob* read) {
     auto name = object.Text("name");
     if (!each.is_object() || !object.wrong().empty()) job->Refuse("objects");
     read->objects.emplace_back(std::move(kind), std::move(name));
+  }
+}
+
+void ReadNextLevelTables(const Json& list, Members* job, WorkerJob* read) {
+  for (const Json& each : list) {
+    Members table(each);
+    auto smallest = FromBase64(table.Text("smallest"));
+    auto largest = FromBase64(table.Text("largest"));
+    const uint64_t bytes = table.Whole("bytes");
+    if (!each.is_object() || !table.wrong().empty() || !smallest || !largest) {
+      job->Refuse("next_level_tables");
+      return;
+    }
+    read->next_level_tables.push_back(
+        {std::move(*smallest), std::move(*largest), bytes});
   }
 }
 
@@ -126,10 +146,18 @@ std::string WhyWrongVersion(const Json& line, const Json& job) {
   Members rocksdb(Members(job).Of("rocksdb_version", Json::value_t::object));
   const uint64_t store_major = rocksdb.Whole("major");
   const uint64_t store_minor = rocksdb.Whole("minor");
-  if (rocksdb.wrong().empty() &&
-      (store_major != ROCKSDB_MAJOR || store_minor != ROCKSDB_MINOR)) {
-    return "the job is of RocksDB " + VersionText(store_major, store_minor) +
-           ", this worker has " + VersionText(ROCKSDB_MAJOR, ROCKSDB_MINOR);
+  const uint64_t store_patch = rocksdb.Whole("patch");
+  // Of what an older patch version does not know, such as a kind of filter,
+  // RocksDB makes nothing, and does not say so.
+  const bool is_able = store_major == ROCKSDB_MAJOR &&
+                       store_minor == ROCKSDB_MINOR &&
+                       store_patch <= ROCKSDB_PATCH;
+  if (rocksdb.wrong().empty() && !is_able) {
+    return "the job is of RocksDB " +
+           VersionText(store_major, store_minor, store_patch) +
+           ", this worker has " +
+           VersionText(ROCKSDB_MAJOR, ROCKSDB_MINOR, ROCKSDB_PATCH) +
+           ": install that version or a later one of its series here";
   }
   const bool is_there = protocol.wrong().empty() && rocksdb.wrong().empty();
   return is_there ? "" : "the job does not say of which version it is";
@@ -155,6 +183,8 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   read.output_path = members.Text("output_path");
   read.is_automatic = members.OptionalBoolean("is_automatic");
   ReadObjects(members.Of("objects", Json::value_t::array), &members, &read);
+  ReadNextLevelTables(members.OptionalList("next_level_tables"), &members,
+                      &read);
   const auto input = FromBase64(members.Text("input"));
   if (!input || input->empty()) members.Refuse("input");
   read.input = input.value_or("");

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "sluice/remote/next_level_table.h"
+
 namespace sluice {
 
 // Longest line that is read, without its newline: a job and the operator's
@@ -31,6 +33,8 @@ struct WorkerJob {
   bool is_automatic = false;
   // Of each object that is needed, kind and name.
   std::vector<std::pair<std::string, std::string>> objects;
+  // None if the store does not say.
+  NextLevelTables next_level_tables;
   // What RocksDB has written in the store's process.
   std::string input;
   std::vector<std::string> libraries;

@@ -18,7 +18,7 @@ Json GoodLine() {
         {"database_path", "/srv/db"},
         {"output_path", "/srv/db/.sluice-compaction-j1"},
         {"rocksdb_version",
-         {{"major", ROCKSDB_MAJOR}, {"minor", ROCKSDB_MINOR}, {"patch", 99}}},
+         {{"major", ROCKSDB_MAJOR}, {"minor", ROCKSDB_MINOR}, {"patch", 0}}},
         {"objects", Json::array({{{"kind", "comparator"}, {"name", "mine"}}})},
         {"input", "AAr/"},
         {"of_a_newer_minor_version", true}}},
@@ -68,6 +68,33 @@ TEST(JobLineTest, AnotherVersionIsSaidFirst) {
   line = GoodLine();
   line["protocol_version"]["major"] = 2;
   EXPECT_EQ(ReasonOf(line), "version");
+}
+
+TEST(JobLineTest, ANewerPatchVersionIsAnotherOne) {
+  Json line = GoodLine();
+  line["job"]["rocksdb_version"]["patch"] = ROCKSDB_PATCH;
+  EXPECT_EQ(ReasonOf(line), "");
+  line["job"]["rocksdb_version"]["patch"] = ROCKSDB_PATCH + 1;
+  EXPECT_EQ(ReasonOf(line), "version");
+}
+
+TEST(JobLineTest, TablesOfTheNextLevelHaveKeysAndSizes) {
+  Json line = GoodLine();
+  Json& tables = line["job"]["next_level_tables"];
+  tables =
+      Json::array({{{"smallest", "AAr/"}, {"largest", ""}, {"bytes", 1e3}}});
+  const auto read = ReadJobLine(WriteJson(line));
+  const auto& told = std::get<WorkerJob>(read).next_level_tables;
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].smallest, std::string("\0\n\xFF", 3));
+  EXPECT_EQ(told[0].largest, "");
+  EXPECT_EQ(told[0].bytes, 1000u);
+  tables[0]["largest"] = "?";
+  EXPECT_EQ(ReasonOf(line), "failed");
+  tables = Json::array({1});
+  EXPECT_EQ(ReasonOf(line), "failed");
+  tables = 1;
+  EXPECT_EQ(ReasonOf(line), "failed");
 }
 
 TEST(JobLineTest, PathsLeadNowhereElse) {

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <set>
 #include <utility>
 
@@ -21,21 +20,19 @@
 #include "rocksdb/sst_partitioner.h"
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
-#include "rocksdb/utilities/options_util.h"
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/remote/output_folder.h"
 #include "sluice/worker/automatic_objects.h"
 #include "sluice/worker/input_tables.h"
+#include "sluice/worker/next_level_cuts.h"
+#include "sluice/worker/store_options.h"
 
 namespace sluice {
 namespace {
 
-using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
 using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
 using ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride;
-using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
-using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::HistogramData;
 using ROCKSDB_NAMESPACE::OpenAndCompactOptions;
 using ROCKSDB_NAMESPACE::Status;
@@ -43,18 +40,12 @@ using ROCKSDB_NAMESPACE::VerifyOutputFlags;
 
 constexpr double kSecondsPerMicrosecond = 1e-6;
 
-std::string OptionsPath(const std::string& database, uint64_t number) {
-  std::string digits = std::to_string(number);
-  constexpr size_t kDigits = 6;
-  if (digits.size() < kDigits) digits.insert(0, kDigits - digits.size(), '0');
-  return database + "/OPTIONS-" + digits;
-}
-
 // OpenAndCompact takes objects from the override alone, also where it has
 // none: without this copy a merge operator of the store would be lost.
-void CopyObjects(const DBOptions& database, const ColumnFamilyOptions& family,
+void CopyObjects(const StoreOptions& store,
                  CompactionServiceOptionsOverride* to) {
-  to->file_checksum_gen_factory = database.file_checksum_gen_factory;
+  const ColumnFamilyOptions& family = store.family;
+  to->file_checksum_gen_factory = store.database.file_checksum_gen_factory;
   to->comparator = family.comparator;
   to->merge_operator = family.merge_operator;
   to->compaction_filter = family.compaction_filter;
@@ -101,6 +92,28 @@ void OpenCheaply(const CompactionInput& input, const std::string& output_path,
   options->options_map["db_log_dir"] = "";
 }
 
+// RocksDB bounds tables by twice their target where there is a next level.
+void CutAtNextLevel(const NextLevelTables& tables,
+                    const ColumnFamilyOptions& family,
+                    CompactionServiceOptionsOverride* made) {
+  constexpr uint64_t kMostBytes = 1ull << 62;
+  TableSizes sizes;
+  sizes.target = family.target_file_size_base;
+  if (tables.empty() || sizes.target > kMostBytes) return;
+  // Its own default.
+  constexpr uint64_t kTablesCompacted = 25;
+  sizes.most_compacted = family.max_compaction_bytes > 0
+                             ? family.max_compaction_bytes
+                             : sizes.target * kTablesCompacted;
+  made->sst_partitioner_factory = std::make_shared<NextLevelCuts>(
+      made->sst_partitioner_factory,
+      std::make_shared<const NextLevelTables>(tables), sizes,
+      family.comparator);
+  made->options_map["target_file_size_base"] = std::to_string(sizes.target * 2);
+  made->options_map["max_compaction_bytes"] =
+      std::to_string(sizes.most_compacted);
+}
+
 // With hashes of outputs to verify RocksDB starts anew without a word, and
 // without removing what is there: they ended with the worker. Of tables that
 // are not block-based it knows the format by the name of their factory, which
@@ -110,36 +123,6 @@ bool CanResume(const ColumnFamilyOptions& family) {
              ROCKSDB_NAMESPACE::TableFactory::kBlockBasedTableName()) &&
          !family.paranoid_file_checks &&
          !(family.verify_output_flags & VerifyOutputFlags::kVerifyIteration);
-}
-
-Status LoadOverride(const std::string& database_path,
-                    const std::string& output_path,
-                    const CompactionInput& input,
-                    CompactionServiceOptionsOverride* options,
-                    bool* can_resume) {
-  ConfigOptions how;
-  // A newer patch version may know more options; what cannot be made here,
-  // such as a filter, must fail.
-  how.ignore_unknown_options = true;
-  how.ignore_unsupported_options = false;
-  DBOptions database;
-  std::vector<ColumnFamilyDescriptor> families;
-  const Status status = LoadOptionsFromFile(
-      how, OptionsPath(database_path, input.options_file_number), &database,
-      &families);
-  if (!status.ok()) return status;
-  for (const auto& family : families) {
-    if (family.name != input.family) continue;
-    // Switched on after the store had looked: nothing would take them over.
-    if (family.options.enable_blob_files) {
-      return Status::Aborted("the column family has blob files", family.name);
-    }
-    CopyObjects(database, family.options, options);
-    OpenCheaply(input, output_path, options);
-    *can_resume = CanResume(family.options);
-    return Status::OK();
-  }
-  return Status::InvalidArgument("no column family", input.family);
 }
 
 // What the store says that it has, and what was made here.
@@ -245,39 +228,48 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   }
   CompactionServiceOptionsOverride made;
   bool can_resume = false;
-  const Status loaded =
-      LoadOverride(database_.path(), output_.path(), input, &made, &can_resume);
-  const bool is_no_object =
-      loaded.IsIOError() || loaded.IsPathNotFound() || loaded.IsAborted();
-  if (is_no_object) return FailureOf(loaded);
-  if (!loaded.ok()) return JobFailure{"object", TextOf(loaded)};
-  const std::string missing = WhatIsMissing(job_, made);
-  if (!missing.empty()) {
-    return JobFailure{"object", "cannot be made here: " + missing};
-  }
-  if (job_.is_automatic) TellOfAutomatic(&made);
-  made.statistics = statistics_;
+  if (auto failure = MakeOptions(input, &made, &can_resume)) return *failure;
   OpenAndCompactOptions options;
   options.canceled = &cancelled_;
   options.allow_resumption = job_.is_resumable && can_resume;
   // Without resumption RocksDB needs it empty, and does not look.
   if (!options.allow_resumption) EmptyFolder(output_.path());
   JobResult result;
-  try {
-    const Status status =
-        DB::OpenAndCompact(options, database_.path(), output_.path(),
-                           job_.input, &result.payload, made);
-    if (!status.ok()) return FailureOf(status);
-    ShareWithStore(output_.path());
-    // The store has no such descriptor.
-    if (!SetOutputPath(job_.output_path, &result.payload)) {
-      return JobFailure{"failed", "the result cannot be read"};
-    }
-  } catch (const std::bad_alloc&) {
-    return JobFailure{"worker-memory", "the memory of the job is used up"};
+  const Status status =
+      DB::OpenAndCompact(options, database_.path(), output_.path(), job_.input,
+                         &result.payload, made);
+  if (!status.ok()) return FailureOf(status);
+  ShareWithStore(output_.path());
+  // The store has no such descriptor.
+  if (!SetOutputPath(job_.output_path, &result.payload)) {
+    return JobFailure{"failed", "the result cannot be read"};
   }
   AddFigures(&result);
   return result;
+}
+
+std::optional<JobFailure> JobRun::MakeOptions(
+    const CompactionInput& input, CompactionServiceOptionsOverride* made,
+    bool* can_resume) const {
+  StoreOptions store;
+  const Status loaded = LoadStoreOptions(database_.path(), input, &store);
+  if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
+  if (!loaded.ok()) return JobFailure{"object", TextOf(loaded)};
+  // Switched on after the store had looked: nothing would take them over.
+  if (store.family.enable_blob_files) {
+    return JobFailure{"failed", "the column family has blob files"};
+  }
+  CopyObjects(store, made);
+  const std::string missing = WhatIsMissing(job_, *made);
+  if (!missing.empty()) {
+    return JobFailure{"object", "cannot be made here: " + missing};
+  }
+  OpenCheaply(input, output_.path(), made);
+  CutAtNextLevel(job_.next_level_tables, store.family, made);
+  if (job_.is_automatic) TellOfAutomatic(made);
+  made->statistics = statistics_;
+  *can_resume = CanResume(store.family);
+  return std::nullopt;
 }
 
 void JobRun::AddFigures(JobResult* result) const {

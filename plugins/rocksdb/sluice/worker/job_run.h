@@ -3,10 +3,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
+#include "rocksdb/options.h"
 #include "rocksdb/statistics.h"
+#include "sluice/remote/compaction_payload.h"
 #include "sluice/worker/job_line.h"
 #include "sluice/worker/opened_folder.h"
 #include "sluice/worker/report_lines.h"
@@ -34,6 +37,11 @@ class JobRun {
   // Why they cannot be opened; empty if they are.
   std::string OpenFolders();
   std::variant<JobResult, JobFailure> Compact();
+  // What RocksDB is to compact with; a failure if this cannot be made here.
+  std::optional<JobFailure> MakeOptions(
+      const CompactionInput& input,
+      ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride* made,
+      bool* can_resume) const;
   std::string LoadLibraries() const;
   void AddFigures(JobResult* result) const;
   std::string TextOf(const ROCKSDB_NAMESPACE::Status& status) const;

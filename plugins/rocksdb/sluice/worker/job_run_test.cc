@@ -176,13 +176,48 @@ TEST(AutomaticObjectsTest, PartitionersAreToldSo) {
   EXPECT_EQ(is_manual, false);
 }
 
-// With the least that an agent gives.
+// With the least memory that an agent gives.
+class LimitedWorker {
+ public:
+  explicit LimitedWorker(const std::string& folder)
+      : path_(folder + "/limited-worker") {
+    std::ofstream(path_) << "#!/bin/sh\nulimit -d 65536\nexec "
+                         << SLUICE_COMPACT_PATH << "\n";
+    std::filesystem::permissions(path_, std::filesystem::perms(0700));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+// In whichever of its threads it was needed.
+TEST_F(OpenedStore, AWorkerWithoutMemorySaysSo) {
+  LimitedWorker worker(folder_);
+  WorkerAgent agent(folder_, worker.path());
+  options_.disable_auto_compactions = true;
+  Open("minimum_input_bytes=1;agent_socket=" + agent.path());
+  const auto starved = [this] {
+    const Json figures = Call("snapshot", Json::object())["figures"];
+    return figures.value("local_compactions_worker_memory_total", 0);
+  };
+  const int before = starved();
+  const std::string large(40 << 20, 'v');
+  for (const char* key : {"key1", "key2"}) {
+    ASSERT_TRUE(db_->Put(ROCKSDB_NAMESPACE::WriteOptions(), key, large).ok());
+    AddFile(1, 10);
+  }
+  ASSERT_TRUE(db_->CompactRange(CompactRangeOptions(), nullptr, nullptr).ok());
+  EXPECT_EQ(starved(), before + 1);
+  std::string found;
+  ASSERT_TRUE(db_->Get(ROCKSDB_NAMESPACE::ReadOptions(), "key1", &found).ok());
+  EXPECT_TRUE(found == large);
+  db_.reset();
+}
+
 TEST_F(OpenedStore, AWorkerHasNoThreadsWithoutWork) {
-  const std::string worker = folder_ + "/limited-worker";
-  std::ofstream(worker) << "#!/bin/sh\nulimit -d 65536\nexec "
-                        << SLUICE_COMPACT_PATH << "\n";
-  std::filesystem::permissions(worker, std::filesystem::perms(0700));
-  WorkerAgent agent(folder_, worker);
+  LimitedWorker worker(folder_);
+  WorkerAgent agent(folder_, worker.path());
   options_.max_background_jobs = 32;
   options_.disable_auto_compactions = true;
   Open("minimum_input_bytes=1;agent_socket=" + agent.path());

@@ -11,44 +11,51 @@
 namespace sluice {
 
 void ReportLines::Started() {
-  Write(WriteJson({{"started",
-                    {{"protocol_version", {{"major", 1}, {"minor", 0}}},
-                     {"rocksdb_version",
-                      {{"major", ROCKSDB_MAJOR},
-                       {"minor", ROCKSDB_MINOR},
-                       {"patch", ROCKSDB_PATCH}}}}}}));
+  WriteLine({{"started",
+              {{"protocol_version", {{"major", 1}, {"minor", 0}}},
+               {"rocksdb_version",
+                {{"major", ROCKSDB_MAJOR},
+                 {"minor", ROCKSDB_MINOR},
+                 {"patch", ROCKSDB_PATCH}}}}}});
 }
 
 void ReportLines::Progress(uint64_t bytes_read, uint64_t bytes_written) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (has_ended_) return;
-  Write(WriteJson(
-      {{"progress",
-        {{"bytes_read", bytes_read}, {"bytes_written", bytes_written}}}}));
+  WriteLine({{"progress",
+              {{"bytes_read", bytes_read}, {"bytes_written", bytes_written}}}});
 }
 
 void ReportLines::Result(const JobResult& result) {
   std::lock_guard<std::mutex> lock(mutex_);
   has_ended_ = true;
-  Write(WriteJson({{"result",
-                    {{"result", ToBase64(result.payload)},
-                     {"bytes_read", result.bytes_read},
-                     {"bytes_written", result.bytes_written},
-                     {"open_seconds", result.open_seconds},
-                     {"cpu_seconds", result.cpu_seconds},
-                     {"resumed_bytes", result.resumed_bytes}}}}));
+  WriteLine({{"result",
+              {{"result", ToBase64(result.payload)},
+               {"bytes_read", result.bytes_read},
+               {"bytes_written", result.bytes_written},
+               {"open_seconds", result.open_seconds},
+               {"cpu_seconds", result.cpu_seconds},
+               {"resumed_bytes", result.resumed_bytes}}}});
 }
 
 void ReportLines::Failure(const JobFailure& failure) {
   std::lock_guard<std::mutex> lock(mutex_);
   has_ended_ = true;
-  Write(WriteJson(
-      {{"failure",
-        {{"reason", failure.reason}, {"message", failure.message}}}}));
+  WriteLine({{"failure",
+              {{"reason", failure.reason}, {"message", failure.message}}}});
 }
 
-void ReportLines::Write(std::string line) {
-  line += '\n';
+void ReportLines::NoMemory() const {
+  Write(R"({"failure":{"reason":"worker-memory",)"
+        R"("message":"the memory of the job is used up"}})"
+        "\n");
+}
+
+void ReportLines::WriteLine(const Json& document) const {
+  Write(WriteJson(document) + "\n");
+}
+
+void ReportLines::Write(std::string_view line) const {
   size_t written = 0;
   while (written < line.size()) {
     const ssize_t count =

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
+#include "sluice/protocol/json.h"
 #include "sluice/worker/job_line.h"
 
 namespace sluice {
@@ -29,9 +31,13 @@ class ReportLines {
   void Progress(uint64_t bytes_read, uint64_t bytes_written);
   void Result(const JobResult& result);
   void Failure(const JobFailure& failure);
+  // A failure for want of memory, which takes none to say. Nothing may be said
+  // after it: it does not wait for other threads.
+  void NoMemory() const;
 
  private:
-  void Write(std::string line);
+  void WriteLine(const Json& document) const;
+  void Write(std::string_view line) const;
 
   const int descriptor_;
   std::mutex mutex_;

@@ -273,9 +273,12 @@ type CompactionJob struct {
 	// RocksDB's own serialised form of the job, at most 2 MiB.
 	Input []byte `protobuf:"bytes,13,opt,name=input,proto3" json:"input,omitempty"`
 	// Whether RocksDB has begun it by itself, which filters and partitioners may ask.
-	IsAutomatic   bool `protobuf:"varint,14,opt,name=is_automatic,json=isAutomatic,proto3" json:"is_automatic,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	IsAutomatic bool `protobuf:"varint,14,opt,name=is_automatic,json=isAutomatic,proto3" json:"is_automatic,omitempty"`
+	// What the output will be compacted with next: tables of the first level below it that has some in its
+	// range of keys, in the order of their keys. Programs end the tables of the output where these do.
+	NextLevelTables []*NextLevelTable `protobuf:"bytes,15,rep,name=next_level_tables,json=nextLevelTables,proto3" json:"next_level_tables,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CompactionJob) Reset() {
@@ -406,6 +409,77 @@ func (x *CompactionJob) GetIsAutomatic() bool {
 	return false
 }
 
+func (x *CompactionJob) GetNextLevelTables() []*NextLevelTable {
+	if x != nil {
+		return x.NextLevelTables
+	}
+	return nil
+}
+
+// NextLevelTable is a table that the output of a compaction overlaps.
+type NextLevelTable struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// First user key.
+	Smallest []byte `protobuf:"bytes,1,opt,name=smallest,proto3" json:"smallest,omitempty"`
+	// Last user key.
+	Largest []byte `protobuf:"bytes,2,opt,name=largest,proto3" json:"largest,omitempty"`
+	// Size of the file.
+	Bytes         uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NextLevelTable) Reset() {
+	*x = NextLevelTable{}
+	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NextLevelTable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NextLevelTable) ProtoMessage() {}
+
+func (x *NextLevelTable) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NextLevelTable.ProtoReflect.Descriptor instead.
+func (*NextLevelTable) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *NextLevelTable) GetSmallest() []byte {
+	if x != nil {
+		return x.Smallest
+	}
+	return nil
+}
+
+func (x *NextLevelTable) GetLargest() []byte {
+	if x != nil {
+		return x.Largest
+	}
+	return nil
+}
+
+func (x *NextLevelTable) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // RocksdbVersion is a version of RocksDB.
 type RocksdbVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -421,7 +495,7 @@ type RocksdbVersion struct {
 
 func (x *RocksdbVersion) Reset() {
 	*x = RocksdbVersion{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +507,7 @@ func (x *RocksdbVersion) String() string {
 func (*RocksdbVersion) ProtoMessage() {}
 
 func (x *RocksdbVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +520,7 @@ func (x *RocksdbVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RocksdbVersion.ProtoReflect.Descriptor instead.
 func (*RocksdbVersion) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RocksdbVersion) GetMajor() uint32 {
@@ -483,7 +557,7 @@ type CompactionObject struct {
 
 func (x *CompactionObject) Reset() {
 	*x = CompactionObject{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +569,7 @@ func (x *CompactionObject) String() string {
 func (*CompactionObject) ProtoMessage() {}
 
 func (x *CompactionObject) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,7 +582,7 @@ func (x *CompactionObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionObject.ProtoReflect.Descriptor instead.
 func (*CompactionObject) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CompactionObject) GetKind() string {
@@ -538,7 +612,7 @@ type RunCompactionRequest struct {
 
 func (x *RunCompactionRequest) Reset() {
 	*x = RunCompactionRequest{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -550,7 +624,7 @@ func (x *RunCompactionRequest) String() string {
 func (*RunCompactionRequest) ProtoMessage() {}
 
 func (x *RunCompactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -563,7 +637,7 @@ func (x *RunCompactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompactionRequest.ProtoReflect.Descriptor instead.
 func (*RunCompactionRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RunCompactionRequest) GetJob() *CompactionJob {
@@ -598,7 +672,7 @@ type RunCompactionResponse struct {
 
 func (x *RunCompactionResponse) Reset() {
 	*x = RunCompactionResponse{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +684,7 @@ func (x *RunCompactionResponse) String() string {
 func (*RunCompactionResponse) ProtoMessage() {}
 
 func (x *RunCompactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +697,7 @@ func (x *RunCompactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompactionResponse.ProtoReflect.Descriptor instead.
 func (*RunCompactionResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RunCompactionResponse) GetContent() isRunCompactionResponse_Content {
@@ -710,7 +784,7 @@ type CompactionAccepted struct {
 
 func (x *CompactionAccepted) Reset() {
 	*x = CompactionAccepted{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +796,7 @@ func (x *CompactionAccepted) String() string {
 func (*CompactionAccepted) ProtoMessage() {}
 
 func (x *CompactionAccepted) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +809,7 @@ func (x *CompactionAccepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionAccepted.ProtoReflect.Descriptor instead.
 func (*CompactionAccepted) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{8}
 }
 
 // CompactionFailed says why a job was not taken, or has ended without a result. The store then compacts
@@ -752,7 +826,7 @@ type CompactionFailed struct {
 
 func (x *CompactionFailed) Reset() {
 	*x = CompactionFailed{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +838,7 @@ func (x *CompactionFailed) String() string {
 func (*CompactionFailed) ProtoMessage() {}
 
 func (x *CompactionFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +851,7 @@ func (x *CompactionFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionFailed.ProtoReflect.Descriptor instead.
 func (*CompactionFailed) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CompactionFailed) GetFailure() CompactionFailure {
@@ -807,7 +881,7 @@ type CompactionProgress struct {
 
 func (x *CompactionProgress) Reset() {
 	*x = CompactionProgress{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +893,7 @@ func (x *CompactionProgress) String() string {
 func (*CompactionProgress) ProtoMessage() {}
 
 func (x *CompactionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +906,7 @@ func (x *CompactionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionProgress.ProtoReflect.Descriptor instead.
 func (*CompactionProgress) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CompactionProgress) GetBytesRead() uint64 {
@@ -864,7 +938,7 @@ type CompactionResult struct {
 
 func (x *CompactionResult) Reset() {
 	*x = CompactionResult{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +950,7 @@ func (x *CompactionResult) String() string {
 func (*CompactionResult) ProtoMessage() {}
 
 func (x *CompactionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +963,7 @@ func (x *CompactionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
 func (*CompactionResult) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CompactionResult) GetResult() []byte {
@@ -925,7 +999,7 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\x04cpus\x18\x03 \x01(\x01R\x04cpus\x12\x1d\n" +
 	"\n" +
 	"free_slots\x18\x04 \x01(\rR\tfreeSlots\x12%\n" +
-	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\x8a\x04\n" +
+	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\xd1\x04\n" +
 	"\rCompactionJob\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rdatabase_path\x18\x02 \x01(\tR\fdatabasePath\x12\x1d\n" +
@@ -946,7 +1020,12 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"inputFiles\x125\n" +
 	"\aobjects\x18\f \x03(\v2\x1b.sluice.v1.CompactionObjectR\aobjects\x12\x14\n" +
 	"\x05input\x18\r \x01(\fR\x05input\x12!\n" +
-	"\fis_automatic\x18\x0e \x01(\bR\visAutomatic\"R\n" +
+	"\fis_automatic\x18\x0e \x01(\bR\visAutomatic\x12E\n" +
+	"\x11next_level_tables\x18\x0f \x03(\v2\x19.sluice.v1.NextLevelTableR\x0fnextLevelTables\"\\\n" +
+	"\x0eNextLevelTable\x12\x1a\n" +
+	"\bsmallest\x18\x01 \x01(\fR\bsmallest\x12\x18\n" +
+	"\alargest\x18\x02 \x01(\fR\alargest\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\"R\n" +
 	"\x0eRocksdbVersion\x12\x14\n" +
 	"\x05major\x18\x01 \x01(\rR\x05major\x12\x14\n" +
 	"\x05minor\x18\x02 \x01(\rR\x05minor\x12\x14\n" +
@@ -1010,41 +1089,43 @@ func file_sluice_v1_compaction_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_compaction_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sluice_v1_compaction_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_sluice_v1_compaction_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_sluice_v1_compaction_proto_goTypes = []any{
 	(CompactionFailure)(0),        // 0: sluice.v1.CompactionFailure
 	(*WatchCapacityRequest)(nil),  // 1: sluice.v1.WatchCapacityRequest
 	(*WatchCapacityResponse)(nil), // 2: sluice.v1.WatchCapacityResponse
 	(*CompactionJob)(nil),         // 3: sluice.v1.CompactionJob
-	(*RocksdbVersion)(nil),        // 4: sluice.v1.RocksdbVersion
-	(*CompactionObject)(nil),      // 5: sluice.v1.CompactionObject
-	(*RunCompactionRequest)(nil),  // 6: sluice.v1.RunCompactionRequest
-	(*RunCompactionResponse)(nil), // 7: sluice.v1.RunCompactionResponse
-	(*CompactionAccepted)(nil),    // 8: sluice.v1.CompactionAccepted
-	(*CompactionFailed)(nil),      // 9: sluice.v1.CompactionFailed
-	(*CompactionProgress)(nil),    // 10: sluice.v1.CompactionProgress
-	(*CompactionResult)(nil),      // 11: sluice.v1.CompactionResult
-	(*durationpb.Duration)(nil),   // 12: google.protobuf.Duration
+	(*NextLevelTable)(nil),        // 4: sluice.v1.NextLevelTable
+	(*RocksdbVersion)(nil),        // 5: sluice.v1.RocksdbVersion
+	(*CompactionObject)(nil),      // 6: sluice.v1.CompactionObject
+	(*RunCompactionRequest)(nil),  // 7: sluice.v1.RunCompactionRequest
+	(*RunCompactionResponse)(nil), // 8: sluice.v1.RunCompactionResponse
+	(*CompactionAccepted)(nil),    // 9: sluice.v1.CompactionAccepted
+	(*CompactionFailed)(nil),      // 10: sluice.v1.CompactionFailed
+	(*CompactionProgress)(nil),    // 11: sluice.v1.CompactionProgress
+	(*CompactionResult)(nil),      // 12: sluice.v1.CompactionResult
+	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
 }
 var file_sluice_v1_compaction_proto_depIdxs = []int32{
-	12, // 0: sluice.v1.WatchCapacityResponse.cpu_age:type_name -> google.protobuf.Duration
-	4,  // 1: sluice.v1.CompactionJob.rocksdb_version:type_name -> sluice.v1.RocksdbVersion
-	5,  // 2: sluice.v1.CompactionJob.objects:type_name -> sluice.v1.CompactionObject
-	3,  // 3: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
-	8,  // 4: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
-	9,  // 5: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
-	10, // 6: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
-	11, // 7: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
-	0,  // 8: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
-	1,  // 9: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
-	6,  // 10: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
-	2,  // 11: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
-	7,  // 12: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
-	11, // [11:13] is the sub-list for method output_type
-	9,  // [9:11] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	13, // 0: sluice.v1.WatchCapacityResponse.cpu_age:type_name -> google.protobuf.Duration
+	5,  // 1: sluice.v1.CompactionJob.rocksdb_version:type_name -> sluice.v1.RocksdbVersion
+	6,  // 2: sluice.v1.CompactionJob.objects:type_name -> sluice.v1.CompactionObject
+	4,  // 3: sluice.v1.CompactionJob.next_level_tables:type_name -> sluice.v1.NextLevelTable
+	3,  // 4: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
+	9,  // 5: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
+	10, // 6: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
+	11, // 7: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
+	12, // 8: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
+	0,  // 9: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
+	1,  // 10: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
+	7,  // 11: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
+	2,  // 12: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
+	8,  // 13: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
+	12, // [12:14] is the sub-list for method output_type
+	10, // [10:12] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_compaction_proto_init() }
@@ -1052,7 +1133,7 @@ func file_sluice_v1_compaction_proto_init() {
 	if File_sluice_v1_compaction_proto != nil {
 		return
 	}
-	file_sluice_v1_compaction_proto_msgTypes[6].OneofWrappers = []any{
+	file_sluice_v1_compaction_proto_msgTypes[7].OneofWrappers = []any{
 		(*RunCompactionResponse_Accepted)(nil),
 		(*RunCompactionResponse_Failed)(nil),
 		(*RunCompactionResponse_Progress)(nil),
@@ -1064,7 +1145,7 @@ func file_sluice_v1_compaction_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_compaction_proto_rawDesc), len(file_sluice_v1_compaction_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
