@@ -2,6 +2,7 @@ package dev.sluice.hbase;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.local.protocol.ProtocolClient;
 import java.util.Map;
@@ -10,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.ServerLogs;
 import org.apache.hadoop.hbase.wal.AbstractFSWALProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,6 +85,14 @@ class LogPlacementIT {
     Path moved = log();
     client.clear();
     cluster.await(() -> policy().equals(DEFAULT_POLICY) && !log().equals(moved));
+  }
+
+  @Test
+  void theLogOfMetaIsKnown() {
+    assertTrue(
+        ServerLogs.of(cluster.server()).stream()
+            .map(log -> AbstractFSWALProvider.getCurrentFileName(log).getName())
+            .anyMatch(name -> name.endsWith(AbstractFSWALProvider.META_WAL_PROVIDER_ID)));
   }
 
   @Test

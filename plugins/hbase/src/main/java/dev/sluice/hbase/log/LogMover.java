@@ -92,9 +92,12 @@ final class LogMover {
     }
   }
 
-  /** Has the next look move the logs again, where there is an order: something has moved them. */
+  /**
+   * Has the next look move the logs again, where there is an order: something has moved them. A
+   * move that goes on may have been before that.
+   */
   synchronized void setStale() {
-    isStale = isStale || tier.isPresent();
+    isStale = isStale || isBusy || tier.isPresent();
   }
 
   /** Moves nothing any more. */

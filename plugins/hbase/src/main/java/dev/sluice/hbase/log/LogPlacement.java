@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.regionserver.ServerLogs;
 import org.apache.hadoop.hbase.regionserver.wal.WALActionsListener;
 import org.apache.hadoop.hbase.wal.WAL;
 import org.apache.hadoop.hbase.wal.WALFactory;
@@ -95,7 +96,7 @@ public final class LogPlacement implements PluginPart, TaskKind {
 
   private boolean listenToNewLogs() {
     boolean isAnyNew = false;
-    for (WAL log : server.isOnline() ? server.getWALs() : List.<WAL>of()) {
+    for (WAL log : server.isOnline() ? ServerLogs.of(server) : List.<WAL>of()) {
       if (known.add(log)) {
         log.registerWALActionsListener(bytes.listener());
         isAnyNew = true;

@@ -76,6 +76,15 @@ class LogMoverTest {
   }
 
   @Test
+  void whatMovesThemDuringAMoveIsUndone() {
+    ordered = SLOW;
+    mover.look();
+    mover.setStale();
+    look();
+    assertEquals(List.of(SLOW, SLOW), moves);
+  }
+
+  @Test
   void whatFailsIsTriedAgainAfterASecond() {
     ordered = SLOW;
     isBroken = true;
