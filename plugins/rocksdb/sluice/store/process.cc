@@ -118,13 +118,6 @@ bool HasScopeIn(const Database& database, Kind kind, const std::string& scope,
          (parts.family == "*" || database.HasFamily(parts.family));
 }
 
-// A worker reads the MANIFEST from its begin, with each table that ever was: of
-// a store of some age that takes longer than the compaction.
-void BoundManifest(DBOptions* db_options) {
-  db_options->max_manifest_file_size =
-      std::min(db_options->max_manifest_file_size, kMostManifestBytes);
-}
-
 }  // namespace
 
 Process* Process::Instance() {
@@ -149,7 +142,11 @@ Process::Process() {
 void Process::Prepare(const std::string& path, const PluginOptions& options,
                       DBOptions* db_options) {
   ForgetEarlierUse(db_options);
-  if (options.remote) BoundManifest(db_options);
+  // A worker reads it from its begin, with each table that ever was.
+  if (options.remote) {
+    db_options->max_manifest_file_size =
+        std::min(db_options->max_manifest_file_size, kMostManifestBytes);
+  }
   db_options->env = TaggingEnvOver(db_options->env, &pace_);
   DatabaseParts parts;
   parts.path = path;
