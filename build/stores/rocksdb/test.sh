@@ -8,10 +8,20 @@ limit_seconds=1800
 
 mapfile -t upstream_tests <"$here/upstream-tests.txt"
 closest=("${upstream_tests[@]:0:3}")
+# Those that open databases and bring no service of their own, whose place the plug-in would take.
+databases=(db_basic_test db_rate_limiter_test db_wal_test)
 
 export TMPDIR=$TEST_FOLDER/databases
 export TEST_TMPDIR=$TMPDIR
 [ "$VARIANT" = patched ] || export SLUICE_STOCK=1
+
+# By the environment, as a program without option strings gets it.
+if [ "$MODE" = loaded ]; then
+    sockets=$TEST_FOLDER/sockets
+    rm -rf "$sockets"
+    mkdir -p "$sockets/rocksdb"
+    export ROCKSDB_DB_OPTIONS_OVERRIDE="compaction_service={id=sluice;instance=tests;socket_directory=$sockets;latency=on;remote=false}"
+fi
 
 # A result for each test, of what the test programs of GoogleTest say.
 results() {
@@ -58,6 +68,7 @@ own() {
 
 case $SUITE in
 upstream) run_programs "${upstream_tests[@]/#/$BUILD/}" ;;
+upstream-databases) run_programs "${databases[@]/#/$BUILD/}" ;;
 upstream-fast) run_programs "${closest[@]/#/$BUILD/}" ;;
 blob-files) own blob_files_test ;;
 hooks) own option_string_test environment_test rate_limiter_test background_hooks_test ;;
