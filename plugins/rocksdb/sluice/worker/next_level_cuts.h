@@ -19,7 +19,7 @@ struct TableSizes {
 };
 
 // RocksDB picks the compaction of a worker anew, without the next level: its
-// tables would end anywhere, and take more to be compacted on. As
+// tables would end anywhere, and be smaller. As
 // CompactionOutputs::ShouldStopBefore() does in the store's process, for
 // compactions by level.
 class NextLevelCuts : public ROCKSDB_NAMESPACE::SstPartitionerFactory {
