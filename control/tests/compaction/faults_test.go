@@ -53,16 +53,18 @@ func (c *cluster) waitForPlacementBeside(job compaction.Job) {
 	}
 }
 
-// Whatever a worker does, the store is told why, and nothing is left.
+// Whatever a worker does, the store is told why, and nothing is left. A node whose workers fail one after
+// the other is left alone for longer each time, so each act has nodes of its own.
 func TestWorkersThatFail(t *testing.T) {
 	t.Parallel()
-	c := startCluster(t)
 	for act, reason := range map[string]compaction.Reason{
 		"crash": compaction.WorkerLost, "exit": compaction.WorkerLost, "garbage": compaction.WorkerOutput,
 		"large": compaction.TooLarge, "grow": compaction.TooLarge, "disk-full": compaction.DiskFull,
 		"object": compaction.ObjectUnknown, "silent": compaction.WorkerSilent,
 	} {
 		t.Run(act, func(t *testing.T) {
+			t.Parallel()
+			c := startCluster(t)
 			c.place(workertest.Job(t, c.database, act, act)).expect(reason)
 			c.waitForNothingLeft()
 		})
