@@ -1,6 +1,7 @@
 """Names of the failed tests in the output of the test tools that are in use."""
 
 import re
+from collections.abc import Iterator
 
 from step_counts import ANSI
 
@@ -13,16 +14,51 @@ _PATTERNS = (
     re.compile(r"^ *--- FAIL: (\S+)"),
     # Surefire's summary
     re.compile(r"^\[ERROR\]   (\S+:\d+.*)"),
-    # Ansible, in Molecule's frame or without
-    re.compile(r"(?:^|│ )(fatal: \[.*)"),
 )
 
+# What Ansible prints is in Molecule's frame or in none.
+_FRAME = re.compile(r"^ *[│┌└] ?")
+_TASK = re.compile(r"^(?:TASK|RUNNING HANDLER) \[(.*)")
+_FATAL = re.compile(r"^(?:fatal|failed): \[.*")
+_WHY = re.compile(r"^ *(?:\"?(?:msg|stderr)\"?): *(\S.*)")
+_ANSIBLE_RESULT_LINES = 60
 
-def failures_of(output: str, most: int = 5, columns: int = 200) -> list[str]:
+
+def failures_of(output: str, most: int = 5, columns: int = 300) -> list[str]:
     """The first failed tests that a step's output names, without repetition."""
+    lines = ANSI.sub("", output).splitlines()
     found: dict[str, None] = {}
-    for line in ANSI.sub("", output).splitlines():
+    for index, line in enumerate(lines):
         for pattern in _PATTERNS:
             if match := pattern.search(line):
                 found[match[1][:columns]] = None
+        if _FATAL.search(_FRAME.sub("", line)):
+            found[_ansible_failure(lines, index)[:columns]] = None
     return list(found)[:most]
+
+
+def _ansible_failure(lines: list[str], index: int) -> str:
+    """The line of a failed host, after its task and before what the task says."""
+    fatal = _FRAME.sub("", lines[index]).strip()
+    return " ".join([*_task_before(lines, index), fatal, *_reasons_after(lines, index)])
+
+
+def _task_before(lines: list[str], index: int) -> Iterator[str]:
+    for start in range(index - 1, -1, -1):
+        if match := _TASK.search(_FRAME.sub("", lines[start])):
+            # Molecule wraps long names.
+            wrapped = (_FRAME.sub("", line).strip() for line in lines[start + 1 : index])
+            name = match[1]
+            while "]" not in name and (more := next(wrapped, "")):
+                name += " " + more
+            yield f"[{name.partition(']')[0]}]"
+            return
+
+
+def _reasons_after(lines: list[str], index: int) -> Iterator[str]:
+    for line in lines[index + 1 : index + 1 + _ANSIBLE_RESULT_LINES]:
+        text = _FRAME.sub("", line)
+        if text.strip() and not text.startswith(" "):
+            return
+        if match := _WHY.search(text):
+            yield match[1]

@@ -22,6 +22,21 @@ from step_failures import failures_of
             ["fatal: [pg1]: FAILED! => {}"],
         ),
         ("fatal: [pg1]: UNREACHABLE!\n" * 2, ["fatal: [pg1]: UNREACHABLE!"]),
+        (
+            "  │ TASK [sluice.stores.testbed : Remove the\n  │   disks] *****\n"
+            "  │ ok: [pg2]\n"
+            "  │ fatal: [pg1 -> localhost]: FAILED! =>\n  │     changed: false\n"
+            "  │     msg: the mount is busy\n  │     rc: 1\n  │     stderr: ''\n  │\n"
+            "  │ PLAY RECAP ***\n  │     msg: of something else\n",
+            [
+                "[sluice.stores.testbed : Remove the disks] fatal: [pg1 -> localhost]: FAILED! => "
+                "the mount is busy ''"
+            ],
+        ),
+        (
+            "TASK [a] ***\nfailed: [pg1] (item=b) => \n    msg: no c\nok: [pg2]\n    msg: d\n",
+            ["[a] failed: [pg1] (item=b) => no c"],
+        ),
         ("--- PASS: TestA (0.1s)\nno failed: test\n[ERROR] Tests run: 1\n", []),
     ],
 )
