@@ -129,6 +129,11 @@ def test_figures_are_kept_with_command_store_and_labels(program, tmp_path, capsy
     assert printed["software"]["labels"] == {"of": "hbase/2.6.4-hadoop3"}
 
 
+def test_labels_may_be_of_something_else(program, capsys):
+    report(arguments("-o", "json"), "m", "M", [Figure("q", "1", 1.0)], {"of": "a program"})
+    assert json.loads(capsys.readouterr().out)["software"]["labels"] == {"of": "a program"}
+
+
 def test_text_names_the_store_and_strict_tells_what_is_missed(program, capsys):
     figures = [Figure("slow", "s", 0.3, expected={"max": 0.2}), Figure("quick", "s", 0.1)]
     report(arguments(), "measure", "Measured", figures)

@@ -54,7 +54,7 @@ type calibratedDevices struct {
 
 func newCalibrateRedirect(environment Environment) *cobra.Command {
 	var trace, fast, slow string
-	sizeQuantile := 0.99
+	sizeQuantile := defaultSizeQuantile
 	command := &cobra.Command{
 		Use:   "redirect",
 		Short: "Find the settings with which writes are redirected",

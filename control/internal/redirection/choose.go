@@ -24,7 +24,7 @@ func Choose(trace []Write, fast, slow Device, sizeQuantile float64) []Candidate 
 	for _, write := range trace {
 		sizes = append(sizes, write.Bytes)
 	}
-	sizeBytes := quantile(sizes, sizeQuantile)
+	sizeBytes := Quantile(sizes, sizeQuantile)
 	var candidates []Candidate
 	for _, queue := range queues() {
 		for _, step := range steps() {

@@ -68,7 +68,7 @@ func medianSeconds(file *os.File) (small, large float64, err error) {
 			seconds[size] = append(seconds[size], time.Since(begun).Seconds())
 		}
 	}
-	return quantile(seconds[smallBytes], 0.5), quantile(seconds[largeBytes], 0.5), nil
+	return Quantile(seconds[smallBytes], 0.5), Quantile(seconds[largeBytes], 0.5), nil
 }
 
 // fit solves the model for the times of a small and a large write. Where they take nearly as long, a part of the

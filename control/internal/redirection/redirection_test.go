@@ -70,12 +70,12 @@ func TestReplayIsExact(t *testing.T) {
 func TestAQuantileIsTheLeastValueThatTheShareDoesNotExceed(t *testing.T) {
 	values := append(slices.Repeat([]float64{4e3}, 99), 4e6)
 	for share, want := range map[float64]float64{0: 4e3, 0.5: 4e3, 0.99: 4e3, 0.991: 4e6, 1: 4e6} {
-		if got := quantile(values, share); got != want {
+		if got := Quantile(values, share); got != want {
 			t.Errorf("of share %v: got %v, want %v", share, got, want)
 		}
 	}
 	// 0.07 * 100 is 7.000000000000001.
-	if got := quantile(append(slices.Repeat([]float64{1}, 7), slices.Repeat([]float64{2}, 93)...), 0.07); got != 1 {
+	if got := Quantile(append(slices.Repeat([]float64{1}, 7), slices.Repeat([]float64{2}, 93)...), 0.07); got != 1 {
 		t.Errorf("of share 0.07: got %v", got)
 	}
 }

@@ -65,9 +65,9 @@ func Replay(trace []Write, fast, slow Device, settings *Settings) Outcome {
 		bytes += write.Bytes
 		waiting, isSlowIdle := fastServer.waiting(write.AtSeconds), slowServer.waiting(write.AtSeconds) == 0
 		if settings != nil {
-			lostRatio = settings.lost(lostRatio, waiting)
+			lostRatio = settings.LostRatio(lostRatio, waiting)
 		}
-		if settings != nil && isSlowIdle && write.Bytes > settings.SizeBytes*(1-lostRatio) {
+		if settings != nil && isSlowIdle && settings.IsLarge(write.Bytes, lostRatio) {
 			redirectedBytes += write.Bytes
 			slowServer.do(write)
 			continue
@@ -75,16 +75,21 @@ func Replay(trace []Write, fast, slow Device, settings *Settings) Outcome {
 		fastServer.do(write)
 	}
 	return Outcome{
-		FastP99Seconds:       quantile(fastServer.latencies, 0.99),
-		FastMeanSeconds:      mean(fastServer.latencies),
-		SlowP99Seconds:       quantile(slowServer.latencies, 0.99),
+		FastP99Seconds:       Quantile(fastServer.latencies, 0.99),
+		FastMeanSeconds:      Mean(fastServer.latencies),
+		SlowP99Seconds:       Quantile(slowServer.latencies, 0.99),
 		RedirectedShare:      float64(len(slowServer.latencies)) / float64(len(trace)),
-		RedirectedBytesShare: share(redirectedBytes, bytes),
+		RedirectedBytesShare: Share(redirectedBytes, bytes),
 	}
 }
 
-// lost is the part of S_max that the threshold has lost after a look at the queue.
-func (s Settings) lost(before float64, waiting int) float64 {
+// IsLarge says whether a write is above the threshold, which has lost a part of S_max.
+func (s Settings) IsLarge(bytes, lostRatio float64) bool {
+	return bytes > s.SizeBytes*(1-lostRatio)
+}
+
+// LostRatio is the part of S_max that the threshold has lost after a look at the queue.
+func (s Settings) LostRatio(before float64, waiting int) float64 {
 	switch {
 	case waiting == 0:
 		return 0
@@ -95,26 +100,28 @@ func (s Settings) lost(before float64, waiting int) float64 {
 	}
 }
 
-func share(part, whole float64) float64 {
+// Share is 0 of nothing.
+func Share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
 	}
 	return part / whole
 }
 
-func mean(values []float64) float64 {
+// Mean is 0 of none.
+func Mean(values []float64) float64 {
 	sum := 0.0
 	for _, value := range values {
 		sum += value
 	}
-	return share(sum, float64(len(values)))
+	return Share(sum, float64(len(values)))
 }
 
 // rankTolerance keeps a product that is whole but for its rounding from counting as one more.
 const rankTolerance = 1e-9
 
-// quantile is the least value that a share of the values does not exceed; 0 of none.
-func quantile(values []float64, share float64) float64 {
+// Quantile is the least value that a share of the values does not exceed; 0 of none.
+func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}

@@ -24,6 +24,12 @@ type Write struct {
 	Bytes     float64
 }
 
+// Request is a write or a read of a trace.
+type Request struct {
+	Write
+	IsRead bool
+}
+
 const (
 	columnSeconds   = "seconds"
 	columnOperation = "operation"
@@ -32,9 +38,33 @@ const (
 	operationRead   = "read"
 )
 
-// ReadTrace reads the writes of a trace: CSV with the columns seconds, operation (read or write) and bytes, its
-// rows by time. Errors are of code store.CodeInvalid and name the line.
+// ReadTrace reads the writes of a trace, as ReadRequests does. A trace without writes is an error.
 func ReadTrace(source io.Reader) ([]Write, error) {
+	requests, err := ReadRequests(source)
+	if err != nil {
+		return nil, err
+	}
+	writes := Writes(requests)
+	if len(writes) == 0 {
+		return nil, store.Invalidf("the trace has no writes").WithHint("Writes have the operation %s.", operationWrite)
+	}
+	return writes, nil
+}
+
+// Writes are those of the requests.
+func Writes(requests []Request) []Write {
+	var writes []Write
+	for _, request := range requests {
+		if !request.IsRead {
+			writes = append(writes, request.Write)
+		}
+	}
+	return writes
+}
+
+// ReadRequests reads a trace: CSV with the columns seconds, operation (read or write) and bytes, its rows by
+// time. Errors are of code store.CodeInvalid and name the line.
+func ReadRequests(source io.Reader) ([]Request, error) {
 	rows := csv.NewReader(source)
 	rows.ReuseRecord = true
 	header, err := rows.Read()
@@ -42,47 +72,41 @@ func ReadTrace(source io.Reader) ([]Write, error) {
 		return nil, store.Invalidf("the trace does not begin with the line %s,%s,%s",
 			columnSeconds, columnOperation, columnBytes).WithHint("docs/policies/redirect.md describes traces.")
 	}
-	var writes []Write
+	var requests []Request
 	last := 0.0
 	for line := 2; ; line++ {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			break
+			return requests, nil
 		}
 		if err != nil {
 			return nil, store.Invalidf("the trace cannot be read: %w", err)
 		}
-		write, err := parseRow(row, last)
+		request, err := parseRow(row, last)
 		if err != nil {
 			return nil, store.Invalidf("line %d of the trace: %w", line, err)
 		}
-		last = write.AtSeconds
-		if row[1] == operationWrite {
-			writes = append(writes, write)
-		}
+		last = request.AtSeconds
+		requests = append(requests, request)
 	}
-	if len(writes) == 0 {
-		return nil, store.Invalidf("the trace has no writes").WithHint("Writes have the operation %s.", operationWrite)
-	}
-	return writes, nil
 }
 
-func parseRow(row []string, last float64) (Write, error) {
+func parseRow(row []string, last float64) (Request, error) {
 	at, err := parseNumber(row[0])
 	if err != nil {
-		return Write{}, fmt.Errorf("%s %w", columnSeconds, err)
+		return Request{}, fmt.Errorf("%s %w", columnSeconds, err)
 	}
 	if at < last {
-		return Write{}, fmt.Errorf("%s is %v, before the line above", columnSeconds, at)
+		return Request{}, fmt.Errorf("%s is %v, before the line above", columnSeconds, at)
 	}
 	if row[1] != operationWrite && row[1] != operationRead {
-		return Write{}, fmt.Errorf("%s is %q, neither %s nor %s", columnOperation, row[1], operationRead, operationWrite)
+		return Request{}, fmt.Errorf("%s is %q, neither %s nor %s", columnOperation, row[1], operationRead, operationWrite)
 	}
 	bytes, err := parseNumber(row[2])
 	if err != nil {
-		return Write{}, fmt.Errorf("%s %w", columnBytes, err)
+		return Request{}, fmt.Errorf("%s %w", columnBytes, err)
 	}
-	return Write{AtSeconds: at, Bytes: bytes}, nil
+	return Request{Write{AtSeconds: at, Bytes: bytes}, row[1] == operationRead}, nil
 }
 
 func parseNumber(text string) (float64, error) {

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from sluice_evaluation import commands
+from sluice_evaluation import commands, write_trace
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import DEFAULT_DIRECTORY
 from sluice_evaluation.probes import fingerprint, processors, sampler, timeline
@@ -105,6 +105,11 @@ def _probing(subcommands: argparse._SubParsersAction) -> None:
     follow = _command(subcommands, "timeline", "start commands at given seconds and log them")
     timeline.add_arguments(follow)
     follow.set_defaults(run=timeline.run)
+    trace = _command(
+        subcommands, "trace", "draw a trace of writes as CSV, from what is known of a server"
+    )
+    write_trace.add_arguments(trace)
+    trace.set_defaults(run=write_trace.run)
 
 
 def _reporting(subcommands: argparse._SubParsersAction) -> None:

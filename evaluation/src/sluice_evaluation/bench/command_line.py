@@ -61,12 +61,19 @@ def at_least(minimum: int) -> Callable[[str], int]:
     return whole_number
 
 
-def report(args: argparse.Namespace, name: str, title: str, figures: Sequence[Figure]) -> None:
+def report(
+    args: argparse.Namespace,
+    name: str,
+    title: str,
+    figures: Sequence[Figure],
+    labels: dict[str, str] | None = None,
+) -> None:
     """Print the figures beside their bounds, and keep them when --record asks for it.
 
-    SystemExit when --strict is given and one is out of bounds.
+    Labels are those of the store's staged build, unless something else was measured. SystemExit
+    when --strict is given and one is out of bounds.
     """
-    document = _document(args, name, title, figures)
+    document = _document(args, name, title, figures, labels)
     if args.output == "json":
         print(json.dumps(document, indent=2))
     else:
@@ -87,7 +94,11 @@ def _print_table(figures: Sequence[Figure]) -> None:
 
 
 def _document(
-    args: argparse.Namespace, name: str, title: str, figures: Sequence[Figure]
+    args: argparse.Namespace,
+    name: str,
+    title: str,
+    figures: Sequence[Figure],
+    labels: dict[str, str] | None,
 ) -> dict[str, object]:
     return {
         "schema_version": 1,
@@ -99,7 +110,7 @@ def _document(
         "started_at": args.started_at,
         "ended_at": records.utc(time.time()),
         "environment": fingerprint(),
-        "software": {"labels": staged_labels(f"{args.store.name}/{args.version}")},
+        "software": {"labels": labels or staged_labels(f"{args.store.name}/{args.version}")},
         "figures": measurements.figures_document(figures),
     }
 
