@@ -78,9 +78,10 @@ upstream-fast)
     compile_tests
     run_classes "${fast[@]/#/$upstream.}"
     ;;
-leak)
-    compile_tests "$hooks.DroppedCompactionTest"
-    run_classes "$hooks.DroppedCompactionTest"
+mended)
+    tests=("$hooks.DroppedCompactionTest" "$hooks.ReplicationFiguresTest")
+    compile_tests "${tests[@]}"
+    run_classes "${tests[@]}"
     ;;
 hooks)
     tests=("$hooks.DeferralTest" "$hooks.SettingsTest" "$hooks.FamilyCacheTest")

@@ -43,9 +43,6 @@ import org.junit.jupiter.api.Test;
 
 /** A region server with a log on each tier. */
 class TieredLogsIT {
-  private static final String ORDER =
-      "{'kind':'log-placement','scope':'','setting':{'name':'%s',%s},"
-          + "'owner':'test','time_to_live_seconds':60}";
   private static final int ROWS = 20;
   // Less than each log has when rows are written to both.
   private static final long FLUSH_BYTES = ROWS / 2 * PluginCluster.VALUE_BYTES * 3L / 4;
@@ -83,15 +80,6 @@ class TieredLogsIT {
     client.close();
   }
 
-  private static void orderTier(ProtocolClient client, String tier) throws IOException {
-    client.call("set", ORDER.formatted("tier", "'text':'" + tier + "'"));
-  }
-
-  private static void orderNumber(ProtocolClient client, String name, double number)
-      throws IOException {
-    client.call("set", ORDER.formatted(name, "'number':" + number));
-  }
-
   private double figure(String name) throws IOException {
     return (Double) ((Map<?, ?>) client.snapshot().get("figures")).get(name);
   }
@@ -117,7 +105,7 @@ class TieredLogsIT {
   /** Writes rows in turn to both logs. */
   private static void writeToBoth(ProtocolClient client, TableName table) throws Exception {
     for (int i = 0; i < ROWS; i++) {
-      orderTier(client, i % 2 == 0 ? "slow" : "fast");
+      TierOrders.tier(client, i % 2 == 0 ? "slow" : "fast");
       cluster.write(table, i / 2, 1);
     }
   }
@@ -137,7 +125,7 @@ class TieredLogsIT {
   @Test
   void anOrderSendsEditsToALogAtOnce() throws Exception {
     TableName table = cluster.create("tierordered");
-    orderTier(client, "slow");
+    TierOrders.tier(client, "slow");
     double slow = figure("wal_slow_bytes_total");
     double fast = figure("wal_fast_edits_total");
     cluster.write(table, 0, ROWS);
@@ -148,12 +136,12 @@ class TieredLogsIT {
   @Test
   void largeEditsAreRedirected() throws Exception {
     TableName table = cluster.create("tiersize");
-    orderNumber(client, "redirect_queue_requests", 1000);
-    orderNumber(client, "redirect_size_bytes", PluginCluster.VALUE_BYTES / 2);
+    TierOrders.number(client, "redirect_queue_requests", 1000);
+    TierOrders.number(client, "redirect_size_bytes", PluginCluster.VALUE_BYTES / 2);
     double slow = figure("wal_slow_edits_total");
     cluster.write(table, 0, 1);
     assertEquals(slow + 1, figure("wal_slow_edits_total"));
-    orderNumber(client, "redirect_size_bytes", PluginCluster.VALUE_BYTES * 2);
+    TierOrders.number(client, "redirect_size_bytes", PluginCluster.VALUE_BYTES * 2);
     cluster.write(table, 1, 1);
     assertEquals(slow + 1, figure("wal_slow_edits_total"));
   }
