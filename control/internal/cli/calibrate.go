@@ -136,6 +136,10 @@ func outcomeRow(settings []string, outcome redirection.Outcome) []listing.Cell {
 	texts := append(settings, formatLatency(outcome.FastP99Seconds), formatLatency(outcome.FastMeanSeconds),
 		formatLatency(outcome.SlowP99Seconds), quantity.FormatShare(outcome.RedirectedShare),
 		quantity.FormatShare(outcome.RedirectedBytesShare))
+	return textCells(texts)
+}
+
+func textCells(texts []string) []listing.Cell {
 	cells := make([]listing.Cell, 0, len(texts))
 	for _, text := range texts {
 		cells = append(cells, listing.Cell{Text: text})

@@ -177,9 +177,5 @@ func servedRow(name string, served devices.Served) []listing.Cell {
 	for _, seconds := range []float64{served.MeanSeconds, served.P50Seconds, served.P99Seconds, served.P999Seconds, served.MaxSeconds} {
 		texts = append(texts, formatLatency(seconds))
 	}
-	cells := make([]listing.Cell, 0, len(texts))
-	for _, text := range texts {
-		cells = append(cells, listing.Cell{Text: text})
-	}
-	return cells
+	return textCells(texts)
 }
