@@ -59,7 +59,8 @@ func (d *device) fill() error {
 	}
 	for at := int64(0); at < d.bytes; at += int64(len(d.buffer)) {
 		if _, err := d.file.WriteAt(d.buffer[:min(int64(len(d.buffer)), d.bytes-at)], at); err != nil {
-			return err
+			return store.Invalidf("writing it for the first time: %w", err).
+				WithHint("The device needs room for a log of %d bytes: make room, or ask for a smaller log.", d.bytes)
 		}
 	}
 	return unix.Fdatasync(int(d.file.Fd()))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sluice.dev/control/internal/redirection"
@@ -124,6 +125,19 @@ func TestAReplayCanBeEnded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	expectEmpty(t, append(plan.Slow, plan.Fast)...)
+}
+
+func TestADeviceWithoutRoomIsTold(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &device{file: full, bytes: logBytes, buffer: make([]byte, blockBytes)}
+	defer full.Close()
+	failure := d.fill()
+	if store.CodeOf(failure) != store.CodeInvalid || !errors.Is(failure, syscall.ENOSPC) {
+		t.Errorf("got %v", failure)
+	}
 }
 
 func TestWhatDoesNotFitIsRefused(t *testing.T) {
