@@ -1,0 +1,319 @@
+// Package segment keeps segments of a pool's files on a file system: a file for each, to which bytes are
+// only added until it is sealed, and checksums of its pages. Names of files and the order of syncs are such
+// that every state in which a process or machine can stop is one that OpenStore takes up.
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sys/unix"
+
+	"sluice.dev/control/internal/pool/layout"
+)
+
+// Options are what a store is told beside its directory.
+type Options struct {
+	// FreeBytes of the file system are left to others: what would go below is refused as Full.
+	FreeBytes int64
+}
+
+// MaxRequestBytes is the most that is read or added at once.
+const MaxRequestBytes = 1 << 20
+
+// sealedKept is how many sealed segments' files and checksums are kept for the next read.
+const sealedKept = 4096
+
+// Store is a directory with segments. Its methods may be called at the same time.
+type Store struct {
+	root    string
+	options Options
+	// lock keeps other processes from the directory.
+	lock *os.File
+
+	// finding is held while a segment is looked for, made or removed, so that each open one is held once.
+	finding sync.Mutex
+	open    map[ID]*held
+	// sealed are those that were read last. They do not change, so that it does no harm to hold one twice.
+	sealed *lru.Cache[ID, *held]
+}
+
+// OpenStore takes a directory, which it makes, and removes what was not made to its end. Only one process may
+// have a store.
+func OpenStore(root string, options Options) (*Store, error) {
+	const onlyOwner = 0o700
+	if err := os.MkdirAll(root, onlyOwner); err != nil {
+		return nil, fmt.Errorf("directory of blocks: %w", err)
+	}
+	lock, err := lockDirectory(root)
+	if err != nil {
+		return nil, err
+	}
+	store := &Store{root: root, options: options, lock: lock, open: make(map[ID]*held)}
+	if err := store.prepare(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return store, nil
+}
+
+func lockDirectory(root string) (*os.File, error) {
+	directory, err := os.Open(root)
+	if err != nil {
+		return nil, fmt.Errorf("directory of blocks: %w", err)
+	}
+	if err := unix.Flock(int(directory.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another process has the blocks of %s: end it, or give each a directory of its own: %w", root, err),
+			directory.Close())
+	}
+	return directory, nil
+}
+
+func (s *Store) prepare() error {
+	leftovers, err := filepath.Glob(filepath.Join(s.root, "*", "*", "*"+newSuffix))
+	if err != nil {
+		return err
+	}
+	for _, path := range leftovers {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("remove what was not made to its end: %w", err)
+		}
+	}
+	// What falls out is closed once its readers are done, for which nobody waits.
+	s.sealed, err = lru.NewWithEvict(sealedKept, func(_ ID, segment *held) { go segment.close() })
+	return err
+}
+
+// Close closes the files. Nothing is written: what was synced or sealed is on the disk.
+func (s *Store) Close() error {
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	problems := []error{s.lock.Close()}
+	for _, segment := range slices.Concat(slices.Collect(maps.Values(s.open)), s.sealed.Values()) {
+		problems = append(problems, segment.close())
+	}
+	return errors.Join(problems...)
+}
+
+// Space is the size of the file system, and what the store may still take of it, in bytes.
+func (s *Store) Space() (total, free int64, err error) {
+	var figures unix.Statfs_t
+	if err := unix.Statfs(s.root, &figures); err != nil {
+		return 0, 0, Failf(Device, "size of the file system of %s: %w", s.root, err)
+	}
+	available := int64(figures.Bavail) * figures.Bsize
+	return int64(figures.Blocks) * figures.Bsize, max(available-s.options.FreeBytes, 0), nil
+}
+
+// State is what is known of a segment.
+type State struct {
+	ID     ID
+	Length int64
+	Sealed bool
+	Epoch  uint64
+}
+
+// List gives the states of all segments of up to so many files whose ids are greater than one, in the order
+// of their ids, and whether there are more.
+func (s *Store) List(after layout.FileID, files int) ([]State, bool, error) {
+	found, err := s.fileIDs(after)
+	if err != nil {
+		return nil, false, err
+	}
+	more := len(found) > files
+	var states []State
+	for _, file := range found[:min(files, len(found))] {
+		of, err := s.ListFile(file)
+		if err != nil {
+			return nil, false, err
+		}
+		states = append(states, of...)
+	}
+	return states, more, nil
+}
+
+func (s *Store) fileIDs(after layout.FileID) ([]layout.FileID, error) {
+	paths, err := filepath.Glob(filepath.Join(s.root, "[0-9a-f][0-9a-f]", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var ids []layout.FileID
+	for _, path := range paths {
+		id, err := layout.ParseFileID(filepath.Base(path))
+		if err == nil && slices.Compare(id[:], after[:]) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b layout.FileID) int { return slices.Compare(a[:], b[:]) })
+	return ids, nil
+}
+
+// ListFile gives the states of the segments of a file, in the order of copies within slots.
+func (s *Store) ListFile(file layout.FileID) ([]State, error) {
+	directory := directoryOf(s.root, file)
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Failf(Device, "list %s: %w", directory, err)
+	}
+	var states []State
+	for _, entry := range entries {
+		id, _, _, ok := parseName(file, entry.Name())
+		if !ok {
+			continue
+		}
+		state, err := s.Describe(id)
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, state)
+	}
+	slices.SortFunc(states, func(a, b State) int {
+		if a.ID.Slot != b.ID.Slot {
+			return a.ID.Slot - b.ID.Slot
+		}
+		return a.ID.Copy - b.ID.Copy
+	})
+	return slices.CompactFunc(states, func(a, b State) bool { return a.ID == b.ID }), nil
+}
+
+func isGone(err error) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Reason == NotFound
+}
+
+// Remove removes the segments of a file, and says how many there were. It is on the disk when it returns.
+func (s *Store) Remove(file layout.FileID) (int, error) {
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	directory := directoryOf(s.root, file)
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, Failf(Device, "remove %s: %w", directory, err)
+	}
+	removed := 0
+	for _, entry := range entries {
+		id, _, _, ok := parseName(file, entry.Name())
+		if !ok {
+			continue
+		}
+		removed++
+		if segment := s.open[id]; segment != nil {
+			delete(s.open, id)
+			_ = segment.close()
+		}
+		s.sealed.Remove(id)
+	}
+	if err := errors.Join(os.RemoveAll(directory), syncDirectory(filepath.Dir(directory))); err != nil {
+		return removed, Failf(Device, "remove %s: %w", directory, err)
+	}
+	return removed, nil
+}
+
+// find gives a segment that is there.
+func (s *Store) find(id ID) (*held, error) {
+	if err := id.check(); err != nil {
+		return nil, err
+	}
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	return s.findLocked(id)
+}
+
+func (s *Store) findLocked(id ID) (*held, error) {
+	if segment := s.open[id]; segment != nil {
+		return segment, nil
+	}
+	if segment, found := s.sealed.Get(id); found {
+		return segment, nil
+	}
+	name, err := s.nameOf(id)
+	if err != nil {
+		return nil, err
+	}
+	_, epoch, sealed, _ := parseName(id.File, name)
+	segment := &held{id: id, directory: directoryOf(s.root, id.File), epoch: epoch, sealed: sealed, named: sealed}
+	s.hold(segment)
+	return segment, nil
+}
+
+func (s *Store) hold(segment *held) {
+	if segment.sealed {
+		s.sealed.Add(segment.id, segment)
+		return
+	}
+	s.open[segment.id] = segment
+}
+
+// nameOf looks for the file of a segment. Of an open one and a sealed one, which a crash between the two
+// names of a seal cannot leave, there is never more than one.
+func (s *Store) nameOf(id ID) (string, error) {
+	entries, err := os.ReadDir(directoryOf(s.root, id.File))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", Failf(Device, "look for %s: %w", id, err)
+	}
+	prefix := fmt.Sprintf("%d.%d.", id.Slot, id.Copy)
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), prefix) {
+			continue
+		}
+		if _, _, _, ok := parseName(id.File, entry.Name()); ok {
+			return entry.Name(), nil
+		}
+	}
+	return "", Failf(NotFound, "there is no segment %s", id)
+}
+
+// findOrCreate makes a segment that is not there.
+func (s *Store) findOrCreate(id ID, epoch uint64) (*held, error) {
+	if err := id.check(); err != nil {
+		return nil, err
+	}
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	segment, err := s.findLocked(id)
+	if !isGone(err) {
+		return segment, err
+	}
+	if err := s.checkSpace(0); err != nil {
+		return nil, err
+	}
+	if segment, err = createHeld(directoryOf(s.root, id.File), id, epoch); err != nil {
+		return nil, err
+	}
+	s.hold(segment)
+	return segment, nil
+}
+
+func (s *Store) checkSpace(bytes int) error {
+	_, free, err := s.Space()
+	if err != nil {
+		return err
+	}
+	if free <= int64(bytes) {
+		return Failf(Full, "the file system of %s has no more for the pool than %d bytes: remove files, or add servers", s.root, free)
+	}
+	return nil
+}
+
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
