@@ -10,7 +10,7 @@ import (
 // Permissions are those of every method of the network contract, and of gRPC's health service, which
 // agents and controllers have beside it. Every role may read. Orders to an agent are for controllers and
 // operators, the exchange with an agent for controllers, orders to a controller for operators. Compactions
-// are between agents.
+// and the blocks of pools are between agents.
 //
 // Health is for every role as well, viewers above all, which probes and monitoring are: it says less than
 // the calls that every role may read with, and nobody gets as far as a role without a certificate of the
@@ -36,6 +36,12 @@ func Permissions() security.Permissions {
 
 		sluicev1.CompactionService_WatchCapacity_FullMethodName: agents,
 		sluicev1.CompactionService_RunCompaction_FullMethodName: agents,
+
+		sluicev1.BlockService_WriteSegments_FullMethodName: agents,
+		sluicev1.BlockService_ReadSegment_FullMethodName:   agents,
+		sluicev1.BlockService_ListSegments_FullMethodName:  agents,
+		sluicev1.BlockService_RemoveFile_FullMethodName:    agents,
+		sluicev1.BlockService_GetBlockSpace_FullMethodName: agents,
 
 		sluicev1.ControllerService_GetCluster_FullMethodName:       readers,
 		sluicev1.ControllerService_ListDecisions_FullMethodName:    readers,

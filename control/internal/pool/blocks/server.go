@@ -1,0 +1,168 @@
+// Package blocks serves the segments of a node to the agents that read and write the files of a pool.
+package blocks
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/segment"
+	"sluice.dev/control/internal/store"
+	"sluice.dev/control/internal/wire"
+)
+
+// filesInPage keeps a page of ListSegments far below the largest message, however many segments a file has.
+const filesInPage = 16
+
+// Server is BlockService.
+type Server struct {
+	sluicev1.UnimplementedBlockServiceServer
+	segments *segment.Store
+	metrics  *Metrics
+}
+
+// NewServer serves the segments of a store.
+func NewServer(segments *segment.Store, metrics *Metrics) *Server {
+	return &Server{segments: segments, metrics: metrics}
+}
+
+// WriteSegments does one request after the other, until the caller ends or one fails.
+func (s *Server) WriteSegments(stream sluicev1.BlockService_WriteSegmentsServer) error {
+	for {
+		request, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		length, failure := s.write(request)
+		answer := &sluicev1.WriteSegmentsResponse{LengthBytes: uint64(length), Problem: wire.EncodeBlockProblem(failure)}
+		if err := stream.Send(answer); err != nil {
+			return err
+		}
+		if failure != nil {
+			return nil
+		}
+	}
+}
+
+func (s *Server) write(request *sluicev1.WriteSegmentsRequest) (int64, error) {
+	id, err := wire.DecodeSegmentID(request.GetSegment())
+	if err != nil {
+		return 0, err
+	}
+	switch change := request.GetChange().(type) {
+	case *sluicev1.WriteSegmentsRequest_Append:
+		return s.add(id, request.GetEpoch(), change.Append)
+	case *sluicev1.WriteSegmentsRequest_Sync:
+		defer s.metrics.timeSync()()
+		return s.segments.Sync(id, request.GetEpoch())
+	case *sluicev1.WriteSegmentsRequest_Seal:
+		length, err := wire.DecodeBlockOffset(change.Seal.GetLengthBytes())
+		if err != nil {
+			return 0, err
+		}
+		defer s.metrics.timeSync()()
+		return s.segments.Seal(id, request.GetEpoch(), length)
+	case *sluicev1.WriteSegmentsRequest_Fence:
+		return s.segments.Fence(id, request.GetEpoch())
+	}
+	return 0, store.Invalidf("a request to write says neither append nor sync, seal or fence")
+}
+
+func (s *Server) add(id segment.ID, epoch uint64, bytes *sluicev1.AppendBytes) (int64, error) {
+	offset, err := wire.DecodeBlockOffset(bytes.GetOffsetBytes())
+	if err != nil {
+		return 0, err
+	}
+	length, err := s.segments.Append(id, epoch, offset, bytes.GetData())
+	if err == nil {
+		s.metrics.wrote(len(bytes.GetData()))
+	}
+	return length, err
+}
+
+// ReadSegment reads what has been checked against its checksums.
+func (s *Server) ReadSegment(_ context.Context, request *sluicev1.ReadSegmentRequest) (*sluicev1.ReadSegmentResponse, error) {
+	id, err := wire.DecodeSegmentID(request.GetSegment())
+	if err != nil {
+		return nil, err
+	}
+	offset, err := wire.DecodeBlockOffset(request.GetOffsetBytes())
+	if err != nil {
+		return nil, err
+	}
+	if request.GetLengthBytes() > segment.MaxRequestBytes {
+		return nil, store.Invalidf("%d bytes are asked for: at most %d are read at once", request.GetLengthBytes(), segment.MaxRequestBytes)
+	}
+	data := make([]byte, request.GetLengthBytes())
+	n, err := s.segments.Read(id, offset, data)
+	s.metrics.read(n, err)
+	return &sluicev1.ReadSegmentResponse{Data: data[:n], Problem: wire.EncodeBlockProblem(err)}, nil
+}
+
+// ListSegments lists a page of all segments, or those of one file.
+func (s *Server) ListSegments(_ context.Context, request *sluicev1.ListSegmentsRequest) (*sluicev1.ListSegmentsResponse, error) {
+	states, more, err := s.list(request)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	answer := &sluicev1.ListSegmentsResponse{More: more}
+	for _, state := range states {
+		answer.Segments = append(answer.Segments, wire.EncodeSegmentState(state))
+	}
+	return answer, nil
+}
+
+func (s *Server) list(request *sluicev1.ListSegmentsRequest) ([]segment.State, bool, error) {
+	if len(request.GetFileId()) > 0 {
+		file, err := wire.DecodeFileID(request.GetFileId())
+		if err != nil {
+			return nil, false, err
+		}
+		states, err := s.segments.ListFile(file)
+		return states, false, err
+	}
+	var after layout.FileID
+	if len(request.GetAfterFileId()) > 0 {
+		var err error
+		if after, err = wire.DecodeFileID(request.GetAfterFileId()); err != nil {
+			return nil, false, err
+		}
+	}
+	return s.segments.List(after, filesInPage)
+}
+
+// RemoveFile removes the segments of a file.
+func (s *Server) RemoveFile(_ context.Context, request *sluicev1.RemoveFileRequest) (*sluicev1.RemoveFileResponse, error) {
+	file, err := wire.DecodeFileID(request.GetFileId())
+	if err != nil {
+		return nil, err
+	}
+	removed, err := s.segments.Remove(file)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &sluicev1.RemoveFileResponse{Segments: uint32(removed)}, nil
+}
+
+// GetBlockSpace tells what the file system has left for the pool.
+func (s *Server) GetBlockSpace(context.Context, *sluicev1.GetBlockSpaceRequest) (*sluicev1.GetBlockSpaceResponse, error) {
+	total, free, err := s.segments.Space()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return &sluicev1.GetBlockSpaceResponse{TotalBytes: uint64(total), FreeBytes: uint64(free)}, nil
+}
+
+// unavailable makes an error of calls of a failure of segments, which is always of the file system here.
+func unavailable(err error) error {
+	var failure *segment.Failure
+	if errors.As(err, &failure) {
+		return store.Errorf(store.CodeUnavailable, "%w", err).WithHint("Look at the node's disk and the log of its kernel.")
+	}
+	return err
+}
