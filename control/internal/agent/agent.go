@@ -58,6 +58,7 @@ type Agent struct {
 	server        *grpc.Server
 	metricsServer *http.Server
 	compactions   compactions
+	poolServer    poolServer
 }
 
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
@@ -78,7 +79,7 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 		return nil, err
 	}
 	agent := &Agent{config: config, logger: logger, credentials: credentials, stopping: make(chan struct{})}
-	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx)); err != nil {
+	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx), agent.openPoolServer()); err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
 	if err := agent.assemble(); err != nil {
@@ -120,7 +121,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	problems := []error{a.closeCompactions()}
+	problems := []error{a.closeCompactions(), a.closePoolServer()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -145,6 +146,7 @@ func (a *Agent) assemble() error {
 	if err := a.assembleCompactions(exposed.Registry()); err != nil {
 		return err
 	}
+	a.assemblePoolServer(exposed.Registry())
 
 	// The audit comes before the interceptors of the options, so that it sees whom they refuse.
 	orders := audit{a.logger, exposed, &renewals.Tracker{}}
@@ -161,6 +163,7 @@ func (a *Agent) assemble() error {
 		registry: a.registry, signals: a.nodeSignals, audit: orders, stopping: a.stopping,
 	})
 	a.registerCompactions(a.server)
+	a.registerPoolServer(a.server)
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", exposed.Handler())
 	a.metricsServer = a.credentials.HTTPServer(routes, true)
@@ -185,6 +188,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	loops.Go(func() { failures <- a.server.Serve(a.listener) })
 	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
 	a.serveCompactions(background, loops.Go, failures)
+	a.servePoolServer(background, loops.Go)
 	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	a.tell(systemd.Ready)
 	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
@@ -202,6 +206,9 @@ func (a *Agent) Serve(ctx context.Context) error {
 	a.registry.Wait()
 	if err := a.closeCompactions(); err != nil && !errors.Is(err, net.ErrClosed) {
 		a.logger.Warn("a connection for compactions was not closed", "error", err)
+	}
+	if err := a.closePoolServer(); err != nil {
+		a.logger.Warn("the blocks of the pool were not closed", "error", err)
 	}
 	a.credentials.Close()
 	a.logger.Info("the agent has stopped; leases stay in the stores until they end")

@@ -61,6 +61,9 @@ func (c Config) check() error {
 	if worker := c.Compaction.Worker; worker != nil {
 		problems = append(problems, worker.check("compaction.worker"))
 	}
+	if server := c.Pool.Server; server != nil {
+		problems = append(problems, server.check("pool.server"))
+	}
 	return errors.Join(problems...)
 }
 

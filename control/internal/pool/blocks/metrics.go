@@ -12,6 +12,8 @@ type Metrics struct {
 	readOut  prometheus.Counter
 	failures prometheus.Counter
 	syncs    prometheus.Histogram
+	scrubbed prometheus.Counter
+	damaged  prometheus.Gauge
 }
 
 // Space tells the size of the file system and what the pool may still take of it, in bytes.
@@ -38,6 +40,14 @@ func NewMetrics(registry prometheus.Registerer, space Space) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 	}
+	m.scrubbed = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "sluice_pool_scrubbed_bytes_total",
+		Help: "Bytes of segments of this node that were read to see whether they are what was written.",
+	})
+	m.damaged = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "sluice_pool_damaged_segments",
+		Help: "Segments of this node that the last whole pass of scrubbing has found damaged.",
+	})
 	free := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sluice_pool_free_bytes",
 		Help: "Bytes that the pool may still take of this node's file system; -1 if that cannot be told.",
@@ -48,7 +58,7 @@ func NewMetrics(registry prometheus.Registerer, space Space) *Metrics {
 		}
 		return float64(free)
 	})
-	registry.MustRegister(m.written, m.readOut, m.failures, m.syncs, free)
+	registry.MustRegister(m.written, m.readOut, m.failures, m.syncs, m.scrubbed, m.damaged, free)
 	return m
 }
 
@@ -67,4 +77,12 @@ func (m *Metrics) read(bytes int, err error) {
 func (m *Metrics) timeSync() func() {
 	begin := time.Now()
 	return func() { m.syncs.Observe(time.Since(begin).Seconds()) }
+}
+
+func (m *Metrics) scrubbedPart(bytes int) {
+	m.scrubbed.Add(float64(bytes))
+}
+
+func (m *Metrics) scrubbedAll(damaged int) {
+	m.damaged.Set(float64(damaged))
 }

@@ -160,9 +160,16 @@ func (s *Server) GetBlockSpace(context.Context, *sluicev1.GetBlockSpaceRequest) 
 
 // unavailable makes an error of calls of a failure of segments, which is always of the file system here.
 func unavailable(err error) error {
+	if reasonOf(err) == 0 {
+		return err
+	}
+	return store.Errorf(store.CodeUnavailable, "%w", err).WithHint("Look at the node's disk and the log of its kernel.")
+}
+
+func reasonOf(err error) segment.Reason {
 	var failure *segment.Failure
 	if errors.As(err, &failure) {
-		return store.Errorf(store.CodeUnavailable, "%w", err).WithHint("Look at the node's disk and the log of its kernel.")
+		return failure.Reason
 	}
-	return err
+	return 0
 }

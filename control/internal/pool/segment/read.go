@@ -25,19 +25,6 @@ func (s *Store) Describe(id ID) (State, error) {
 	return state, err
 }
 
-// Scrub reads the whole segment, and says how many bytes it was if all pages are what their checksums say.
-func (s *Store) Scrub(id ID) (int64, error) {
-	buffer := make([]byte, MaxRequestBytes)
-	var offset int64
-	for {
-		n, err := s.Read(id, offset, buffer)
-		offset += int64(n)
-		if err != nil || n < len(buffer) {
-			return offset, err
-		}
-	}
-}
-
 // look shares a segment with other readers.
 func (s *Store) look(id ID, do func(*held) error) error {
 	for {
