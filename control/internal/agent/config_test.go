@@ -109,6 +109,12 @@ func TestConfigErrors(t *testing.T) {
 		"compaction peer twice": {
 			minimalConfig + "compaction: {client: {peers: [{node: b, address: ':1'}, {node: b, address: ':2'}]}}\n", []string{`peers[1].node "b" is there twice`},
 		},
+		"pool of another kind": {minimalConfig + "pool: {client: {}}\n", []string{"[7:8]", "client"}},
+		"pool server": {
+			minimalConfig + "pool: {server: {directory: pool, scrub_period_seconds: .nan, scrub_bytes_per_second: 1}}\n",
+			[]string{"pool.server.directory must be a path", "pool.server.scrub_period_seconds must be between 60 and",
+				"pool.server.scrub_bytes_per_second must be between 4096 and"},
+		},
 		"compaction threshold": {minimalConfig + "compaction: {client: {threshold_share: 1.5}}\n", []string{"compaction.client.threshold_share must be between -1 and 1, not 1.5"}},
 		"compaction socket":    {minimalConfig + "compaction: {client: {socket: run}}\n", []string{"compaction.client.socket must be a path"}},
 		"compaction worker": {

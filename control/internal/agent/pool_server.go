@@ -33,21 +33,20 @@ type PoolServer struct {
 }
 
 const (
-	defaultPoolFreeBytes  = 1 << 30
-	defaultScrubPeriod    = 14 * 86400
-	defaultScrubRate      = 10 << 20
-	leastScrubPeriod      = 60
-	longestScrubPeriod    = 366 * 86400
-	leastScrubRate        = 4096
-	mostPoolBytes         = 1 << 62
-	defaultPoolDirectory  = "pool"
-	nanosecondsPerSeconds = float64(time.Second)
+	defaultPoolFreeBytes = 1 << 30
+	defaultScrubPeriod   = 14 * 86400
+	defaultScrubRate     = 10 << 20
+	leastScrubPeriod     = 60
+	longestScrubPeriod   = 366 * 86400
+	leastScrubRate       = 4096
+	mostPoolBytes        = 1 << 62
+	poolDirectory        = "pool"
 )
 
 // UnmarshalYAML sets the defaults of what is left out.
 func (p *PoolServer) UnmarshalYAML(unmarshal func(any) error) error {
 	*p = PoolServer{
-		Directory: filepath.Join(defaultStateDirectory, defaultPoolDirectory), FreeBytes: defaultPoolFreeBytes,
+		Directory: filepath.Join(defaultStateDirectory, poolDirectory), FreeBytes: defaultPoolFreeBytes,
 		ScrubPeriodSeconds: defaultScrubPeriod, ScrubBytesPerSecond: defaultScrubRate,
 	}
 	type plain PoolServer
@@ -65,7 +64,7 @@ func (p *PoolServer) check(key string) error {
 
 func (p *PoolServer) scrubbing() blocks.Scrubbing {
 	return blocks.Scrubbing{
-		Period: time.Duration(p.ScrubPeriodSeconds * nanosecondsPerSeconds), BytesPerSecond: int64(p.ScrubBytesPerSecond),
+		Period: time.Duration(p.ScrubPeriodSeconds * float64(time.Second)), BytesPerSecond: int64(p.ScrubBytesPerSecond),
 	}
 }
 
