@@ -64,7 +64,9 @@ type Agent struct {
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
 // Leases stay in the stores. It is for a process of its own, whose runtime it sets up.
 func Run(ctx context.Context, config Config, logger *slog.Logger) error {
-	beFrugal()
+	if config.Pool.Server == nil {
+		beFrugal()
+	}
 	agent, err := Open(ctx, config, logger)
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ const (
 )
 
 // beFrugal has the Go runtime make do with little, for the node is there for its stores. The variables
-// of the environment by which an operator tells the runtime otherwise go before it.
+// of the environment by which an operator tells the runtime otherwise go before it. It is not for an agent
+// that holds blocks of a pool, which moves data for the stores.
 func beFrugal() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(frugalProcessors)
