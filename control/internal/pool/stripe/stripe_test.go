@@ -408,3 +408,10 @@ func TestServersListAndRemove(t *testing.T) {
 		t.Errorf("%v: %v", space, err)
 	}
 }
+
+func removeFile(t testing.TB, service sluicev1.BlockServiceClient, file layout.FileID) {
+	t.Helper()
+	if _, err := service.RemoveFile(t.Context(), &sluicev1.RemoveFileRequest{FileId: file[:]}); err != nil {
+		t.Fatal(err)
+	}
+}
