@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sluice_evaluation.probes import fingerprint, processors, sampler, timeline
 from sluice_evaluation.schema import violations
 
@@ -261,20 +264,71 @@ def test_stolen_share_is_of_all_time_that_passed():
     assert processors.stolen_share(before, before) == 0.0
 
 
+def test_a_window_weighs_turns_by_the_processor_time_that_they_took():
+    turns = [(300, 0.1)] * 9 + [(300, 0.9)]
+    assert processors.window_rates(turns) == [pytest.approx(3000 / 1.8)]
+
+
+@given(st.integers(1, 95), st.lists(st.integers(1, 10**6), min_size=95, max_size=95))
+def test_windows_are_of_as_many_turns_each_and_lie_within_their_rates(count, rates):
+    turns = [(rate, 1.0) for rate in rates[:count]]
+    found = processors.window_rates(turns)
+    assert len(found) == max(1, count // 10)
+    assert min(rates[:count]) <= min(found) and max(found) <= max(rates[:count])
+
+
+@given(st.lists(st.floats(1, 1e7), min_size=1, max_size=200), st.randoms())
+def test_a_summary_is_in_order_and_that_of_the_rates_in_any_order(rates, random):
+    found = processors.summary(rates)
+    names = ("slowest_tenth", "median", "fastest_tenth")
+    values = [found[f"{name}_per_processor_second"] for name in names]
+    assert values == sorted(values) and found["spread_ratio"] >= 1
+    random.shuffle(rates)
+    assert processors.summary(rates) == found
+
+
+def test_a_neighbour_in_a_fifth_of_the_windows_shows_and_one_odd_window_does_not():
+    steady = [1000.0] * 80
+    assert processors.summary([*steady, *[500.0] * 20])["spread_ratio"] == 2.0
+    assert processors.summary([*steady, *[1000.0] * 19, 1.0])["spread_ratio"] == 1.0
+
+
 def test_processors_are_in_use_while_they_are_looked_at():
-    done = bare("processors", "--duration", "0.2", "--most-stolen-share", "1")
+    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf")
+    done = bare("processors", "--duration", "0.2", *unlimited)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
+    assert not violations(seen, "record", "processors")
     assert seen["duration_seconds"] >= 0.2
-    assert 0 <= seen["stolen_share"] <= 1
+
+
+def test_each_kind_of_work_is_done():
+    calls, faults = processors._system_calls(), processors._page_faults()
+    faults_before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    touched = faults()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults_before >= touched > 1
+    assert calls() > 1
+
+
+SEEN = {
+    "duration_seconds": 20.0,
+    "stolen_share": 0.0731,
+    "system_calls": processors.summary([1e6] * 10),
+    "page_faults": processors.summary([2e5] * 7 + [1e5] * 3),
+}
 
 
 def test_too_much_that_others_have_fails_with_what_to_do(monkeypatch, capsys):
-    seen = {"duration_seconds": 20.0, "stolen_share": 0.0731}
-    monkeypatch.setattr(processors, "observe", lambda _: seen)
-    assert processors.main([]) == 1
+    monkeypatch.setattr(processors, "observe", lambda _: SEEN)
+    assert processors.main(["--most-spread", "2"]) == 1
     printed = capsys.readouterr()
-    assert json.loads(printed.out) == seen
+    assert json.loads(printed.out) == SEEN
     assert "7.3% of the processors' time" in printed.err
-    assert "another machine" in printed.err
-    assert processors.main(["--most-stolen-share", "0.08"]) == 0
+    assert "another machine" in printed.err and "page faults" not in printed.err
+    assert processors.main(["--most-stolen-share", "0.08"]) == 1
+    printed = capsys.readouterr().err
+    assert (
+        "page faults were 2.00 times as quick" in printed and "end what else runs here" in printed
+    )
+    assert "system calls" not in printed and "steal" not in printed
+    assert processors.main(["--most-stolen-share", "0.08", "--most-spread", "2"]) == 0

@@ -1,5 +1,6 @@
 """From records to what the report says: cells, ratios to the baseline, claims."""
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ from sluice_evaluation.inference import (
     block_ratio,
     mean_estimate,
 )
+from sluice_evaluation.machine_speed import slow_runs
 from sluice_evaluation.plan import planned_otherwise
 from sluice_evaluation.probes.processors import MOST_STOLEN_SHARE
 from sluice_evaluation.records import Record
@@ -47,6 +49,8 @@ class CellRuns:
     failed: tuple[Record, ...]
     # Runs among the complete ones that the experiment as it is today would make in another way.
     outdated: int = 0
+    # Runs among them whose machine was slower than the fastest of all that are looked at together.
+    slow: int = 0
 
     def values(self, metric: str) -> dict[int, float]:
         """A metric by block, of the runs that have it."""
@@ -80,6 +84,8 @@ class CellRuns:
             found.append(Caution.LATE)
         if any((r.stolen_share or 0) > STOLEN_SHARE for r in self.complete):
             found.append(Caution.STOLEN)
+        if self.slow:
+            found.append(Caution.SLOW_MACHINE)
         if any((r.generator_wait_share or 0) > GENERATOR_WAIT_SHARE for r in self.complete):
             found.append(Caution.GENERATOR_WAITED)
         return tuple(found)
@@ -254,10 +260,11 @@ def studies(records: Iterable[Record], experiments: dict[str, Experiment]) -> li
 def _study(experiment: Experiment, profile: str, members: list[Record]) -> Study:
     frozen = _frozen(experiment, profile, members)
     outdated = [member for member in members if planned_otherwise(member, experiment, frozen)]
+    slow = slow_runs(members)
     stages: dict[str, tuple[CellRuns, ...]] = {}
     for stage in experiment.stage_names(profile):
         stages[stage] = tuple(
-            _cell_runs(cell.id, cell.factors, experiment, members, stage, outdated)
+            _cell_runs(cell.id, cell.factors, experiment, members, stage, outdated, slow)
             for cell in experiment.cells(profile, stage)
         )
     known = {(stage, cell.id) for stage, cells in stages.items() for cell in cells}
@@ -285,16 +292,23 @@ def _cell_runs(
     members: list[Record],
     stage: str,
     outdated: list[Record],
+    slow: list[Record],
 ) -> CellRuns:
     own = [m for m in members if (m.plan["cell"], m.plan["stage"]) == (identifier, stage)]
+    complete = tuple(m for m in own if m.complete)
     return CellRuns(
         identifier,
         factors,
         experiment.document["latency"],
-        tuple(m for m in own if m.complete),
+        complete,
         tuple(m for m in own if not m.complete),
-        sum(any(m is other for other in outdated) for m in own if m.complete),
+        _count_among(complete, outdated),
+        _count_among(complete, slow),
     )
+
+
+def _count_among(members: Iterable[Record], others: list[Record]) -> int:
+    return sum(any(member is other for other in others) for member in members)
 
 
 @dataclass(frozen=True)
@@ -322,9 +336,13 @@ class CompareRow:
 
 def compare_cells(first: Path, second: Path, latency: str | None) -> list[CompareRow]:
     """All metrics that two folders of runs have in common."""
+    found = [
+        [records_module.load(p) for p in sorted(folder.glob("*/record.json"))]
+        for folder in (first, second)
+    ]
+    slow = slow_runs(itertools.chain(*found))
     sides = []
-    for folder in (first, second):
-        members = [records_module.load(p) for p in sorted(folder.glob("*/record.json"))]
+    for folder, members in zip((first, second), found, strict=True):
         complete = tuple(m for m in members if m.complete)
         if not complete:
             raise EvaluationError(
@@ -334,7 +352,8 @@ def compare_cells(first: Path, second: Path, latency: str | None) -> list[Compar
         failed = tuple(m for m in members if not m.complete)
         intended = all(m.document["results"]["intended"] for m in complete)
         chosen = latency or ("intended" if intended else "measured")
-        sides.append(CellRuns(folder.name, complete[0].plan["factors"], chosen, complete, failed))
+        factors, slow_count = complete[0].plan["factors"], _count_among(complete, slow)
+        sides.append(CellRuns(folder.name, factors, chosen, complete, failed, slow=slow_count))
     names = ("mean", "p50", "p99", "p99_9", "max")
     metrics = [f"latency_{name}_seconds" for name in names] + ["throughput_operations_per_second"]
     metrics += sorted(set.intersection(*(_extra_metrics(side) for side in sides)))

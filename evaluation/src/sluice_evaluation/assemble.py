@@ -135,7 +135,8 @@ class _staged:
 
 
 def _skeleton(plan: dict[str, Any], planned: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
-    return {
+    observed = {"processors": run["processors"]} if "processors" in run else {}
+    return observed | {
         "schema_version": 1,
         "status": None,
         "failure": None,

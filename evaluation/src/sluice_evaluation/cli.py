@@ -7,6 +7,7 @@ from pathlib import Path
 from sluice_evaluation import commands, write_trace
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import DEFAULT_DIRECTORY
+from sluice_evaluation.machine_speed import MOST_SLOWDOWN_RATIO
 from sluice_evaluation.probes import fingerprint, processors, sampler, timeline
 
 EPILOG = """\
@@ -95,10 +96,23 @@ def _probing(subcommands: argparse._SubParsersAction) -> None:
     print_.add_argument("-o", "--output-format", choices=("json",), default="json")
     print_.set_defaults(run=lambda _: fingerprint.main([]))
     alone = _command(
-        subcommands, "processors", "see whether other guests of the host use the processors too"
+        subcommands,
+        "processors",
+        "see whether other guests of the host use the processors, caches and memory too",
     )
     processors.add_arguments(alone)
-    alone.set_defaults(run=processors.run)
+    alone.add_argument(
+        "--most-slowdown", type=float, default=MOST_SLOWDOWN_RATIO, metavar="RATIO",
+        help="fail when work took more than so many times the processor time that it took before "
+        "the fastest recorded run on such processors; inf never fails (default: %(default)g)",
+    )  # fmt: skip
+    alone.add_argument(
+        "--observed", action="store_true",
+        help="do not look at this machine but judge what standard input says of another: "
+        'JSON {"environment": what fingerprint prints there, "processors": what this prints}',
+    )  # fmt: skip
+    _results(alone)
+    alone.set_defaults(run=commands.processors)
     sample = _command(subcommands, "sample", "sample CPU, memory, disks and pressure until SIGTERM")
     sampler.add_arguments(sample)
     sample.set_defaults(run=sampler.run)

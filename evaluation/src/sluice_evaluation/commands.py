@@ -6,14 +6,27 @@ import operator
 import sys
 from typing import Any
 
-from sluice_evaluation import analysis, assemble, experiment, measurements, records
+from sluice_evaluation import (
+    analysis,
+    assemble,
+    experiment,
+    machine_speed,
+    measurements,
+    records,
+)
 from sluice_evaluation import freeze as freezing
 from sluice_evaluation import plan as planning
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.pooling import pooled
+from sluice_evaluation.probes import fingerprint
+from sluice_evaluation.probes import processors as processors_probe
+from sluice_evaluation.schema import violations
 
 GIGABYTE = 1e9
+_OBSERVED_FORM = (
+    'give {"environment": ..., "processors": ...} as fingerprint and processors print them'
+)
 
 
 def _print_json(document: Any) -> None:
@@ -176,3 +189,34 @@ def compare(options: argparse.Namespace) -> int:
         for caution in row.cautions:
             print(f"{'':{width}}  note: {caution}")
     return 0
+
+
+def processors(options: argparse.Namespace) -> int:
+    """Judge a machine to measure on by itself and by what is recorded of it; 1 when it is bad."""
+    if options.observed:
+        document = _observed()
+        environment, seen = document["environment"], document["processors"]
+    else:
+        environment, seen = fingerprint.fingerprint(), processors_probe.observe(options.duration)
+    print(json.dumps(seen))
+    known = machine_speed.on_same_processors(records.load_all(options.results), environment)
+    best = machine_speed.fastest(machine_speed.observed_before(known))
+    found = [
+        *processors_probe.complaints(seen, options.most_stolen_share, options.most_spread),
+        *machine_speed.complaints(seen, best, options.most_slowdown, options.results),
+    ]
+    for text in found:
+        print(text, file=sys.stderr)
+    return 1 if found else 0
+
+
+def _observed() -> dict[str, Any]:
+    try:
+        document = json.load(sys.stdin)
+    except json.JSONDecodeError as error:
+        raise EvaluationError(f"standard input is not JSON: {error}; {_OBSERVED_FORM}") from error
+    for name in ("environment", "processors"):
+        part = document.get(name) if isinstance(document, dict) else None
+        if wrong := violations(part, "record", name):
+            raise EvaluationError(f"{name} of standard input: {wrong[0]}; {_OBSERVED_FORM}")
+    return document

@@ -39,6 +39,7 @@ class Caution(StrEnum):
     OVERLOADED = "overloaded"
     LATE = "late"
     STOLEN = "stolen"
+    SLOW_MACHINE = "slow-machine"
     GENERATOR_WAITED = "generator-waited"
     SIMULTANEOUS = "simultaneous"
 
@@ -61,6 +62,9 @@ CAUTION_TEXT = {
     Caution.LATE: "requests of the warm-up were still to be issued when the normal phase of one of "
     "the runs began: latencies hold their wait",
     Caution.STOLEN: "over 1 % of the processors' time went to other machines in one of the runs",
+    Caution.SLOW_MACHINE: "before one of the runs, system calls or page faults took the processors "
+    "over 25 % longer than before the quickest of the runs: what else uses their caches and memory "
+    "changes latencies too",
     Caution.GENERATOR_WAITED: "a load generator waited for its own processor quota for over 1 % of "
     "the time of one of the runs: latencies hold that",
     Caution.SIMULTANEOUS: "the largest of several ratios: its interval is widened for all of them "

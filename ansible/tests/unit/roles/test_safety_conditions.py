@@ -13,6 +13,7 @@ JINJA.filters["regex_escape"] = re.escape
 JINJA.filters["bool"] = bool
 # As in Ansible, where filters give lists.
 JINJA.filters["length"] = lambda items: len(list(items))
+JINJA.filters["difference"] = lambda first, second: [item for item in first if item not in second]
 JINJA.tests["match"] = lambda text, pattern: re.match(pattern, text) is not None
 
 
@@ -24,6 +25,12 @@ def task_of(role: str, file: str, name: str) -> dict:
             if inner["name"] == name:
                 return task.get("vars", {}) | inner
     raise LookupError(f"{role}/{file} has no task {name!r}")
+
+
+def value_of(template: str, **variables: object) -> object:
+    """Of a template that is one expression."""
+    expression = template.strip().removeprefix("{{").removesuffix("}}")
+    return JINJA.compile_expression(expression)(**variables)
 
 
 def holds(expression: str, **variables: object) -> bool:
@@ -71,9 +78,8 @@ def test_a_region_server_is_empty_when_it_says_so_or_is_dead(
         del status["live"]
     for name, expected in (("Count the regions", counted), ("Wait until none is left", empty)):
         task = task_of("hbase", "drain.yml", name)
-        dead = task["_hbase_is_dead"].strip().removeprefix("{{").removesuffix("}}")
         known = {"_hbase_status": status, "hbase_host": "hb1"}
-        is_dead = holds(dead, **known)
+        is_dead = value_of(task["_hbase_is_dead"], **known)
         assert holds(task["until"], **known, _hbase_is_dead=is_dead) is expected
 
 
@@ -87,24 +93,32 @@ def test_an_active_namenode_that_is_slow_to_answer_is_asked_again():
 @pytest.mark.parametrize(
     ("before", "after", "runs", "is_same"),
     [
-        (["17"], ["17"], True, True),
-        (["17"], ["18"], True, False),
-        (["17"], ["0"], False, False),
-        (["17"], [], False, False),
+        ("17", "17", True, True),
+        ("17", "18", True, False),
+        ("17", "0", False, False),
+        ("17", "", False, False),
         # The other variant's unit is known, and does not run.
-        (["0", "", "17"], ["0", "", "17"], True, True),
-        (["0", "", "0"], ["0", "", "0"], False, True),
-        (["16", "", "17"], ["16", "", "17"], False, True),
+        ("0 17", "0 17", True, True),
+        ("17 0", "17 0", True, True),
+        ("0 0", "0 0", False, True),
+        ("16 17", "16 17", False, True),
     ],
 )
 def test_a_run_counts_when_each_daemon_is_the_same_process_at_its_end(before, after, runs, is_same):
-    def asked(lines: list[str]) -> dict:
-        return {"unit": {"key": "datanode"}, "stdout_lines": lines, "stdout": "\n".join(lines)}
-
-    for name, expected in (
-        ("Require that each runs", runs),
-        ("Require that none was started anew since the load began", is_same),
+    """Each is a line of the unit's name and what systemd knows of it; another one goes on well."""
+    known = {
+        "_evaluation_daemons": {"stdout_lines": ["master 7", f"datanode {after}".strip()]},
+        "evaluation_daemons_before": ["master 7", f"datanode {before}".strip()],
+    }
+    for name, wrong, expected in (
+        ("Require that each runs", "_evaluation_daemons_wrong", runs),
+        (
+            "Require that none was started anew since the load began",
+            "_evaluation_daemons_anew",
+            is_same,
+        ),
     ):
-        condition = task_of("evaluation", "daemons.yml", name)["ansible.builtin.assert"]["that"]
-        known = {"item": asked(after), "evaluation_daemons_before": [asked(before)]}
-        assert holds(condition, **known) is expected
+        task = task_of("evaluation", "daemons.yml", name)
+        found = value_of(task["vars"][wrong], **known)
+        assert holds(task["ansible.builtin.assert"]["that"], **{wrong: found}) is expected
+        assert [line.split()[0] for line in found] == ([] if expected else ["datanode"])

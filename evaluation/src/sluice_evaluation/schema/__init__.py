@@ -12,9 +12,11 @@ from sluice_evaluation.errors import EvaluationError
 
 
 @cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
+def _validator(name: str, part: str | None) -> jsonschema.Draft202012Validator:
     schema = _schema(f"{name}.schema.json")
     jsonschema.Draft202012Validator.check_schema(schema)
+    if part is not None:
+        schema = {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}
     return jsonschema.Draft202012Validator(
         schema,
         format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
@@ -31,9 +33,13 @@ def _resource(file: str) -> referencing.Resource:
     return referencing.Resource.from_contents(_schema(file))
 
 
-def violations(document: Any, name: str) -> list[str]:
-    """What breaks the schema `name`, each with the path inside the document; empty when valid."""
-    errors = sorted(_validator(name).iter_errors(document), key=lambda e: list(map(str, e.path)))
+def violations(document: Any, name: str, part: str | None = None) -> list[str]:
+    """What breaks the schema `name`, each with the path inside the document; empty when valid.
+
+    With `part` the document is what one of the schema's definitions describes.
+    """
+    validator = _validator(name, part)
+    errors = sorted(validator.iter_errors(document), key=lambda e: list(map(str, e.path)))
     return [f"{error.json_path}: {error.message}" for error in errors]
 
 
