@@ -1,4 +1,4 @@
-// Package worker runs a compaction in a process of its own, sluice-compact, and sees to it that the process
+// Package worker runs a compaction in a process of its own, such as sluice-compact, and sees to it that the process
 // says what its contract has, lives no longer than it is wanted, and is gone afterwards.
 package worker
 
@@ -156,7 +156,7 @@ func (c *conversation) take(line []byte) error {
 	switch {
 	case said.Started != nil:
 		c.started = true
-		return c.checkVersion(said.Started.RocksDB)
+		return c.checkVersion(said.Started.Store())
 	case said.Progress != nil:
 		c.spec.Progressed(*said.Progress)
 	case said.Result != nil:
@@ -171,10 +171,10 @@ func (c *conversation) take(line []byte) error {
 	return nil
 }
 
-func (c *conversation) checkVersion(worker compaction.Version) error {
-	if store := c.spec.Job.Job.RocksDB; worker.Series() != store.Series() {
-		return compaction.Failuref(compaction.VersionUnknown, "the worker is of RocksDB %s, the store of %s: correct the configured path",
-			worker.Series(), store.Series())
+func (c *conversation) checkVersion(worker string) error {
+	if store := c.spec.Job.Job.Store(); worker != store {
+		return compaction.Failuref(compaction.VersionUnknown, "the worker is of %s, the store of %s: correct the configured path",
+			worker, store)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func TestWorkersThatFail(t *testing.T) {
 		},
 		"another version": {
 			change: func(s *worker.Spec) { s.Program += "-10.2" }, act: "wait",
-			reason: compaction.VersionUnknown, detail: "worker is of RocksDB 10.2, the store of 11.8",
+			reason: compaction.VersionUnknown, detail: "worker is of RocksDB 10.2, the store of RocksDB 11.8",
 		},
 		"says nothing at all": {
 			change: func(s *worker.Spec) { s.Program += "-mute" }, act: "wait", reason: compaction.WorkerSilent, detail: "5s",
