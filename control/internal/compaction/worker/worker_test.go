@@ -58,6 +58,19 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// A Java machine may take longer to start than a worker may say nothing later.
+func TestWorkerOfHBaseThatStartsSlowly(t *testing.T) {
+	t.Parallel()
+	report, err := run(t, t.Context(), func(s *worker.Spec) {
+		s.Program += "-late-hbase"
+		s.Job.Job = workertest.RegionJob("hdfs://name/hbase", "a-1", "checked")
+		s.Job.CheckedOutputPath = t.TempDir()
+	}, "")
+	if err != nil || len(report.Result.Blob) == 0 {
+		t.Errorf("%s, %v", report.Result.Blob, err)
+	}
+}
+
 func TestLargestResult(t *testing.T) {
 	report, err := run(t, t.Context(), nil, "largest")
 	if err != nil || !bytes.Equal(report.Result.Blob, bytes.Repeat([]byte("r"), compaction.MaxBlobBytes)) {

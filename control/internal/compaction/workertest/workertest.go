@@ -33,7 +33,7 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	// Other names make it say other versions, or nothing.
-	for _, suffix := range []string{"-10.2", "-mute", "-hbase"} {
+	for _, suffix := range []string{"-10.2", "-mute", "-hbase", "-late-hbase"} {
 		if err := os.Symlink(Program, Program+suffix); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -93,6 +93,9 @@ func main() {
 	if strings.HasSuffix(os.Args[0], "-mute") {
 		waitForTheEnd()
 	}
+	if strings.HasSuffix(os.Args[0], "-late-hbase") {
+		time.Sleep(compaction.Expiry + time.Second) // As a Java machine on a node that is busy.
+	}
 	rocksdb := compaction.Version{Major: 11, Minor: 8, Patch: 1}
 	if strings.HasSuffix(os.Args[0], "-10.2") {
 		rocksdb = compaction.Version{Major: 10, Minor: 2, Patch: 1}
