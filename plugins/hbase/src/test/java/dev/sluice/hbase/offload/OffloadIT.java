@@ -1,6 +1,7 @@
 package dev.sluice.hbase.offload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -20,11 +21,14 @@ import org.apache.hadoop.hbase.coprocessor.RegionCoprocessor;
 import org.apache.hadoop.hbase.coprocessor.RegionCoprocessorEnvironment;
 import org.apache.hadoop.hbase.coprocessor.RegionObserver;
 import org.apache.hadoop.hbase.regionserver.HRegion;
+import org.apache.hadoop.hbase.regionserver.HStore;
+import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.regionserver.InternalScanner;
 import org.apache.hadoop.hbase.regionserver.ScanType;
 import org.apache.hadoop.hbase.regionserver.Store;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequest;
+import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequestImpl;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -228,6 +232,43 @@ class OffloadIT {
     assertEquals(done, COUNTS.doneTotal());
     // The agent leaves a node out for 10 s whose worker was lost.
     awaitRemote(second);
+  }
+
+  @Test
+  void aResultThatIsNoneIsNotTaken() throws Exception {
+    TableName table = cluster.createWithTwoFiles("lied", 10);
+    long hash = cluster.contentHash(table);
+    long invalid = COUNTS.localTotal(Reasons.INVALID);
+    agents.lie(true);
+    try {
+      cluster.admin().majorCompact(table);
+      expectLocal(table, Reasons.INVALID, invalid, hash);
+    } finally {
+      agents.lie(false);
+    }
+  }
+
+  /** Each file of a store is in order, and is no merge of that store's files. */
+  @Test
+  void aFileThatIsNoMergeIsRefused() throws Exception {
+    TableName table = cluster.createWithTwoFiles("unmerged", 10);
+    HStore store = cluster.regions(table).get(0).getStores().get(0);
+    List<HStoreFile> files = List.copyOf(store.getStorefiles());
+    CompactionRequestImpl request = new CompactionRequestImpl(files);
+    request.setIsMajor(true, true);
+    OutputCheck check = new OutputCheck(store, request);
+    for (HStoreFile file : files) {
+      long bytes = file.getReader().length();
+      for (OffloadOutcome.OutputFile said :
+          List.of(
+              new OffloadOutcome.OutputFile("a", bytes, 10),
+              new OffloadOutcome.OutputFile("a", bytes + 1, 10),
+              new OffloadOutcome.OutputFile("a", bytes, 11))) {
+        StaysLocalException refused =
+            assertThrows(StaysLocalException.class, () -> check.check(file.getPath(), said));
+        assertEquals(Reasons.INVALID, refused.reason());
+      }
+    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 
@@ -17,6 +18,10 @@ import java.util.Optional;
 final class TwoAgents {
   private static final String STORE_NODE = "rs-1";
   private static final String WORKER_NODE = "rs-2";
+
+  /** A file that is not there. */
+  private static final OffloadOutcome LIE =
+      new OffloadOutcome(List.of(new OffloadOutcome.OutputFile("abcdef", 7, 1)), 1, 7);
 
   private final Path folder;
   private final String program;
@@ -116,12 +121,23 @@ final class TwoAgents {
         """
         #!/bin/sh
         echo $$ >'%1$s/worker.pid'
+        if [ -e '%1$s/lie' ]; then
+          echo '{"started":{"protocol_version":{"major":1,"minor":0},%5$s}}'
+          read -r job
+          echo '{"result":{"result":"%6$s","bytes_read":1,"bytes_written":1,"open_seconds":0,"cpu_seconds":0}}'
+          exit 0
+        fi
         export JAVA_HOME='%2$s' HBASE_CONF_DIR='%1$s/conf' HADOOP_CONF_DIR='%1$s/conf'
         export HADOOP_USER_NAME='%3$s' CLASSPATH_LAST='%4$s'
         exec '%1$s/prefix/plugins/sluice-hbase-compact'
         """
             .formatted(
-                folder, System.getProperty("java.home"), System.getProperty("user.name"), jars));
+                folder,
+                System.getProperty("java.home"),
+                System.getProperty("user.name"),
+                jars,
+                "\"hbase_version\":{\"major\":2,\"minor\":6,\"patch\":4}",
+                Base64.getEncoder().encodeToString(LIE.encode())));
   }
 
   private static void script(Path path, String text) throws IOException {
@@ -201,6 +217,16 @@ final class TwoAgents {
 
   void killStoreAgent() throws InterruptedException {
     storeAgent.destroyForcibly().waitFor();
+  }
+
+  /** Whether workers say that they have written what they have not. */
+  void lie(boolean lies) throws IOException {
+    Path file = folder.resolve("lie");
+    if (lies) {
+      Files.createFile(file);
+    } else {
+      Files.delete(file);
+    }
   }
 
   /** The worker that was started last, if it is still there. */
