@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,8 +47,10 @@ type Peer struct {
 type CompactionWorker struct {
 	Programs  []CompactionProgram `yaml:"programs"`
 	Libraries []string            `yaml:"libraries"`
-	// Paths are the directories below which compactions may read and write.
-	Paths             []string `yaml:"paths"`
+	// Paths are the directories below which compactions of RocksDB may read and write.
+	Paths []string `yaml:"paths"`
+	// HBaseRoots are the root directories of HBase whose regions compactions may read and write.
+	HBaseRoots        []string `yaml:"hbase_roots"`
 	StateDirectory    string   `yaml:"state_directory"`
 	Slots             uint32   `yaml:"slots"`
 	MemoryBytes       uint64   `yaml:"memory_bytes"`
@@ -59,10 +63,19 @@ type CompactionWorker struct {
 	ResumeJobs bool `yaml:"resume_jobs"`
 }
 
-// CompactionProgram is the program for the stores of a series of RocksDB.
+// CompactionProgram is the program for the stores of a series of RocksDB, or of HBase.
 type CompactionProgram struct {
-	Series string `yaml:"rocksdb_series"`
-	Path   string `yaml:"path"`
+	Series      string `yaml:"rocksdb_series"`
+	HBaseSeries string `yaml:"hbase_series"`
+	Path        string `yaml:"path"`
+}
+
+// series is as jobs name it.
+func (p CompactionProgram) series() string {
+	if p.HBaseSeries != "" {
+		return compaction.HBaseSeries(p.HBaseSeries)
+	}
+	return p.Series
 }
 
 const (
@@ -79,6 +92,8 @@ const (
 	defaultNice             = 10
 	// longestStandstill is how long a worker may get no further; RocksDB counts what it reads and writes.
 	longestStandstill = 2 * time.Minute
+	// scratchDirectory is where workers of HBase have temporary files, below the state directory.
+	scratchDirectory = "compaction-scratch"
 
 	maxPeers             = 256
 	maxCompactionSlots   = 32
@@ -137,6 +152,7 @@ func (w *CompactionWorker) check(key string) error {
 		w.checkPrograms(key + ".programs"),
 		checkPaths(key+".libraries", w.Libraries),
 		checkPaths(key+".paths", w.Paths),
+		w.checkHBaseRoots(key + ".hbase_roots"),
 		checkPath(key+".state_directory", w.StateDirectory),
 		checkRange(key+".slots", float64(w.Slots), 1, maxCompactionSlots),
 		checkRange(key+".job_memory_bytes", float64(w.JobMemoryBytes), leastJobMemoryBytes, compaction.MaxCount),
@@ -146,8 +162,27 @@ func (w *CompactionWorker) check(key string) error {
 		checkRange(key+".longest_job_seconds", w.LongestJobSeconds, 1, longestJobSeconds),
 		checkRange(key+".nice", float64(w.Nice), leastNice, mostNice),
 	}
-	if len(w.Paths) == 0 {
+	isHBase := func(program CompactionProgram) bool { return program.HBaseSeries != "" }
+	if len(w.Paths) == 0 && !isEach(w.Programs, isHBase) {
 		problems = append(problems, fmt.Errorf("%s.paths is missing: name the directories below which the databases are", key))
+	}
+	if len(w.HBaseRoots) == 0 && slices.ContainsFunc(w.Programs, isHBase) {
+		problems = append(problems, fmt.Errorf("%s.hbase_roots is missing: name the root directories of HBase, such as hdfs://NAME/hbase", key))
+	}
+	return errors.Join(problems...)
+}
+
+// isEach is false for an empty list.
+func isEach[T any](list []T, is func(T) bool) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(entry T) bool { return !is(entry) })
+}
+
+func (w *CompactionWorker) checkHBaseRoots(key string) error {
+	problems := []error{checkCount(key, len(w.HBaseRoots), maxCompactionEntries)}
+	for i, root := range w.HBaseRoots {
+		if err := compaction.ValidateLocation(root); err != nil {
+			problems = append(problems, fmt.Errorf("%s[%d]: %w", key, i, err))
+		}
 	}
 	return errors.Join(problems...)
 }
@@ -155,18 +190,29 @@ func (w *CompactionWorker) check(key string) error {
 func (w *CompactionWorker) checkPrograms(key string) error {
 	problems := []error{checkCount(key, len(w.Programs), maxCompactionEntries)}
 	if len(w.Programs) == 0 {
-		problems = append(problems, fmt.Errorf("%s is missing: name sluice-compact of each series of RocksDB", key))
+		problems = append(problems, fmt.Errorf("%s is missing: name the program for each series of RocksDB and HBase", key))
 	}
 	seen := make(map[string]bool)
 	for i, program := range w.Programs {
 		entry := fmt.Sprintf("%s[%d]", key, i)
-		problems = append(problems, checkSeries(entry+".rocksdb_series", program.Series), checkPath(entry+".path", program.Path))
-		if seen[program.Series] {
-			problems = append(problems, fmt.Errorf("%s.rocksdb_series %q is there twice: name one program for it", entry, program.Series))
+		problems = append(problems, program.check(entry))
+		if series := program.series(); seen[series] {
+			problems = append(problems, fmt.Errorf("%s: the series %q is there twice: name one program for it", entry, series))
 		}
-		seen[program.Series] = true
+		seen[program.series()] = true
 	}
 	return errors.Join(problems...)
+}
+
+func (p CompactionProgram) check(entry string) error {
+	if p.HBaseSeries == "" {
+		return errors.Join(checkSeries(entry+".rocksdb_series", p.Series), checkPath(entry+".path", p.Path))
+	}
+	var both error
+	if p.Series != "" {
+		both = fmt.Errorf("%s has rocksdb_series and hbase_series: give each its own entry", entry)
+	}
+	return errors.Join(both, checkSeries(entry+".hbase_series", p.HBaseSeries), checkPath(entry+".path", p.Path))
 }
 
 // checkSeries takes MAJOR.MINOR in the one form that compares equal.
@@ -226,10 +272,11 @@ func (w *CompactionWorker) longestJob() time.Duration {
 func (w *CompactionWorker) host() host.Config {
 	programs := make(map[string]string)
 	for _, program := range w.Programs {
-		programs[program.Series] = program.Path
+		programs[program.series()] = program.Path
 	}
 	return host.Config{
 		Programs: programs, Libraries: w.Libraries, Allowed: scratch.Allowed(w.Paths),
+		HBaseRoots: scratch.HBaseRoots(w.HBaseRoots), ScratchDirectory: filepath.Join(w.StateDirectory, scratchDirectory),
 		Limits: admission.Limits{
 			Slots: w.Slots, MemoryBytes: w.MemoryBytes, JobMemoryBytes: w.JobMemoryBytes,
 			TemporaryBytes: w.TemporaryBytes, FreeBytes: w.FreeBytes,

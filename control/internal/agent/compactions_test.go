@@ -29,7 +29,7 @@ func offer(t *testing.T, socket string) string {
 	defer connection.Close()
 	job, err := json.Marshal(compaction.Job{
 		ID: "a", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a", Input: []byte("x"),
-		InputBytes: 7, DataPaths: []string{}, Objects: []compaction.Object{},
+		RocksDB: compaction.Version{Major: 11, Minor: 8}, InputBytes: 7, DataPaths: []string{}, Objects: []compaction.Object{},
 	})
 	if err != nil {
 		t.Fatal(err)

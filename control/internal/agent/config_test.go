@@ -126,7 +126,18 @@ func TestConfigErrors(t *testing.T) {
 		},
 		"compaction series twice": {
 			minimalConfig + "compaction: {worker: {paths: [/srv], programs: [{rocksdb_series: '11.8', path: /a}, {rocksdb_series: '11.8', path: /b}]}}\n",
-			[]string{`programs[1].rocksdb_series "11.8" is there twice`},
+			[]string{`programs[1]: the series "11.8" is there twice`},
+		},
+		"compaction of hbase": {
+			minimalConfig + "compaction: {worker: {hbase_roots: ['file:///hbase'], programs: [{hbase_series: '2', path: /a}]}}\n",
+			[]string{"hbase_roots[0]: ", "programs[0].hbase_series must be MAJOR.MINOR"},
+		},
+		"compaction of hbase without roots": {
+			minimalConfig + "compaction: {worker: {programs: [{hbase_series: '2.6', path: /a}]}}\n", []string{"hbase_roots is missing"},
+		},
+		"compaction of two stores": {
+			minimalConfig + "compaction: {worker: {programs: [{rocksdb_series: '11.8', hbase_series: '2.6', path: /a}]}}\n",
+			[]string{"programs[0] has rocksdb_series and hbase_series"},
 		},
 		"compaction bounds": {
 			minimalConfig + "compaction: {worker: {paths: [srv], slots: 0, memory_bytes: 1, job_memory_bytes: 1, temporary_bytes: 1, longest_job_seconds: .nan, nice: 20}}\n",
@@ -199,6 +210,25 @@ func TestCompactionDefaults(t *testing.T) {
 	}
 	if config, err := parse([]byte(minimalConfig)); err != nil || config.Compaction != (Compaction{}) {
 		t.Errorf("unless it is configured: %+v, %v", config.Compaction, err)
+	}
+}
+
+// A node may run compactions of HBase alone, and needs no directories of databases then.
+func TestCompactionOfHBase(t *testing.T) {
+	config, err := parse([]byte(minimalConfig + `compaction:
+  worker:
+    programs: [{hbase_series: "2.6", path: /opt/sluice/hbase/2.6.4-hadoop3/plugins/sluice-hbase-compact}]
+    hbase_roots: ["hdfs://name:8020/hbase"]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := config.Compaction.Worker.host()
+	if got.Programs["hbase-2.6"] == "" || got.HBaseRoots[0] != "hdfs://name:8020/hbase" {
+		t.Errorf("%+v", got)
+	}
+	if got.ScratchDirectory != "/var/lib/sluice-agent/compaction-scratch" {
+		t.Errorf("temporary files are in %s", got.ScratchDirectory)
 	}
 }
 

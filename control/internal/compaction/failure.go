@@ -27,7 +27,7 @@ const (
 	Busy Reason = "busy"
 	// Stopping says that the agent stops.
 	Stopping Reason = "stopping"
-	// VersionUnknown says that there is no program for the store's version of RocksDB.
+	// VersionUnknown says that there is no program for the store's version.
 	VersionUnknown Reason = "version"
 	// Path says that a path is not there, or not one that jobs may use.
 	Path Reason = "path"

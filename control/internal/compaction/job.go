@@ -1,5 +1,5 @@
-// Package compaction holds what a compaction is that one node runs for a store of another, and what may
-// become of it. It knows neither how jobs are sent nor how they are run.
+// Package compaction holds what a compaction is that one node runs for a store of another, of RocksDB or of
+// HBase, and what may become of it. It knows neither how jobs are sent nor how they are run.
 package compaction
 
 import (
@@ -15,7 +15,7 @@ const OutputPrefix = ".sluice-compaction-"
 
 // Bounds of a job. All messages that a job goes through have room for them.
 const (
-	// MaxBlobBytes bounds RocksDB's serialised forms of a job and of its result.
+	// MaxBlobBytes bounds the store's serialised forms of a job and of its result.
 	MaxBlobBytes = 2 << 20
 
 	maxIDBytes   = 128
@@ -32,16 +32,20 @@ const (
 	MaxCount = 1<<53 - 1
 )
 
-// Job is one compaction, as RocksDB hands it to a compaction service.
+// Job is one compaction, as RocksDB hands it to a compaction service, or of a store of HBase.
 type Job struct {
 	// ID tells the jobs of a node apart.
 	ID string `json:"id"`
-	// DatabasePath and DataPaths are the directories that hold the database's files.
+	// DatabasePath and DataPaths are the directories that hold the database's files; of HBase, DatabasePath is
+	// the URI of the region's directory, and there are no others.
 	DatabasePath string   `json:"database_path"`
 	DataPaths    []string `json:"data_paths"`
-	// OutputPath is a directory that the store has made for what the job writes.
-	OutputPath    string   `json:"output_path"`
-	RocksDB       Version  `json:"rocksdb_version"`
+	// OutputPath is a directory that the store has made for what the job writes; of HBase, the URI of one in
+	// the region's .tmp, which the worker makes.
+	OutputPath string `json:"output_path"`
+	// RocksDB or HBase is the version of the store, and tells which of them it is.
+	RocksDB       Version  `json:"rocksdb_version,omitzero"`
+	HBase         Version  `json:"hbase_version,omitzero"`
 	PluginVersion string   `json:"plugin_version"`
 	ColumnFamily  string   `json:"column_family"`
 	InputLevel    uint32   `json:"input_level"`
@@ -49,7 +53,7 @@ type Job struct {
 	InputBytes    uint64   `json:"input_bytes"`
 	InputFiles    uint64   `json:"input_files"`
 	Objects       []Object `json:"objects"`
-	// Input is RocksDB's own serialised form of the job.
+	// Input is the store's own serialised form of the job.
 	Input []byte `json:"input"`
 	// IsAutomatic says that RocksDB has begun it by itself.
 	IsAutomatic bool `json:"is_automatic,omitempty"`
@@ -64,16 +68,34 @@ type Table struct {
 	Bytes    uint64 `json:"bytes"`
 }
 
-// Version is a version of RocksDB.
+// Version is a version of a store.
 type Version struct {
 	Major uint32 `json:"major"`
 	Minor uint32 `json:"minor"`
 	Patch uint32 `json:"patch"`
 }
 
-// Series is MAJOR.MINOR: a job is only for programs of the series of its store.
+// Series is MAJOR.MINOR.
 func (v Version) Series() string {
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
+}
+
+// HBaseSeries is the name of a series of HBase: those of RocksDB, which were there first, are bare numbers.
+func HBaseSeries(series string) string {
+	return "hbase-" + series
+}
+
+// IsHBase says whether the store is one of HBase, else it is one of RocksDB.
+func (j Job) IsHBase() bool {
+	return j.HBase != Version{}
+}
+
+// Series names the programs that the job is for: those of the series of its store.
+func (j Job) Series() string {
+	if j.IsHBase() {
+		return HBaseSeries(j.HBase.Series())
+	}
+	return j.RocksDB.Series()
 }
 
 // Object is an object of the embedding program that a compaction calls, such as a merge operator.
@@ -82,13 +104,21 @@ type Object struct {
 	Name string `json:"name"`
 }
 
+// Store is the store for who reads, such as RocksDB 11.8.
+func (j Job) Store() string {
+	if j.IsHBase() {
+		return "HBase " + j.HBase.Series()
+	}
+	return "RocksDB " + j.RocksDB.Series()
+}
+
 // Validate says what is wrong with a job, whatever the node.
 func (j Job) Validate() error {
 	if !IsID(j.ID) {
 		return store.Invalidf("the id of the job %.150q is not 1 to %d letters, digits, \".\", \"_\" and \"-\", the first a letter or digit",
 			j.ID, maxIDBytes)
 	}
-	if err := j.validatePaths(); err != nil {
+	if err := j.validateStore(); err != nil {
 		return err
 	}
 	if err := j.validateTexts(); err != nil {
@@ -106,6 +136,13 @@ func (j Job) Validate() error {
 		return store.Invalidf("the input of the job has %d bytes, where 1 to %d are allowed", len(j.Input), MaxBlobBytes)
 	}
 	return nil
+}
+
+func (j Job) validateStore() error {
+	if j.IsHBase() {
+		return j.validateRegion()
+	}
+	return j.validatePaths()
 }
 
 func (j Job) validatePaths() error {

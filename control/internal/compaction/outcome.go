@@ -16,7 +16,7 @@ type Progress struct {
 
 // Result is what a job has come to.
 type Result struct {
-	// Blob is RocksDB's own serialised form.
+	// Blob is the store's own serialised form.
 	Blob []byte
 	Progress
 }
@@ -30,6 +30,6 @@ type Capacity struct {
 	CPUs float64
 	// FreeSlots is how many more jobs would be accepted, as far as slots and memory go.
 	FreeSlots uint32
-	// Series of RocksDB that there are programs for.
+	// Series of stores that there are programs for.
 	Series []string
 }

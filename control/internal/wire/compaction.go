@@ -36,9 +36,7 @@ var compactionReasons = map[sluicev1.CompactionFailure]compaction.Reason{
 func EncodeJob(job compaction.Job) *sluicev1.CompactionJob {
 	return &sluicev1.CompactionJob{
 		Id: job.ID, DatabasePath: job.DatabasePath, DataPaths: job.DataPaths, OutputPath: job.OutputPath,
-		RocksdbVersion: &sluicev1.RocksdbVersion{
-			Major: job.RocksDB.Major, Minor: job.RocksDB.Minor, Patch: job.RocksDB.Patch,
-		},
+		RocksdbVersion: encodeVersion(job.RocksDB), HbaseVersion: encodeVersion(job.HBase),
 		PluginVersion: job.PluginVersion, ColumnFamily: job.ColumnFamily,
 		InputLevel: job.InputLevel, OutputLevel: job.OutputLevel,
 		InputBytes: job.InputBytes, InputFiles: job.InputFiles,
@@ -47,6 +45,18 @@ func EncodeJob(job compaction.Job) *sluicev1.CompactionJob {
 		IsAutomatic:     job.IsAutomatic,
 		NextLevelTables: encodeList(job.NextLevelTables, encodeTable),
 	}
+}
+
+// encodeVersion gives nothing for the version of a store that it is not.
+func encodeVersion(version compaction.Version) *sluicev1.RocksdbVersion {
+	if version == (compaction.Version{}) {
+		return nil
+	}
+	return &sluicev1.RocksdbVersion{Major: version.Major, Minor: version.Minor, Patch: version.Patch}
+}
+
+func decodeVersion(message *sluicev1.RocksdbVersion) compaction.Version {
+	return compaction.Version{Major: message.GetMajor(), Minor: message.GetMinor(), Patch: message.GetPatch()}
 }
 
 func encodeObject(object compaction.Object) *sluicev1.CompactionObject {
@@ -65,11 +75,7 @@ func DecodeJob(message *sluicev1.CompactionJob) (compaction.Job, error) {
 	job := compaction.Job{
 		ID: message.GetId(), DatabasePath: message.GetDatabasePath(), DataPaths: message.GetDataPaths(),
 		OutputPath: message.GetOutputPath(),
-		RocksDB: compaction.Version{
-			Major: message.GetRocksdbVersion().GetMajor(),
-			Minor: message.GetRocksdbVersion().GetMinor(),
-			Patch: message.GetRocksdbVersion().GetPatch(),
-		},
+		RocksDB:    decodeVersion(message.GetRocksdbVersion()), HBase: decodeVersion(message.GetHbaseVersion()),
 		PluginVersion: message.GetPluginVersion(), ColumnFamily: message.GetColumnFamily(),
 		InputLevel: message.GetInputLevel(), OutputLevel: message.GetOutputLevel(),
 		InputBytes: message.GetInputBytes(), InputFiles: message.GetInputFiles(),

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice.dev/control/internal/compaction"
+	"sluice.dev/control/internal/compaction/workertest"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
@@ -48,6 +49,12 @@ var (
 		}
 	})
 )
+
+func TestRegionJobRoundTrip(t *testing.T) {
+	job := workertest.RegionJob("hdfs://name:8020/hbase", "a-1", "x")
+	got, err := wire.DecodeJob(overTheNetwork(t, wire.EncodeJob(job)))
+	requireEqual(t, got, job, err)
+}
 
 func TestJobRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"sluice.dev/control/internal/compaction"
@@ -42,11 +43,20 @@ func (a *attempt) run(ctx context.Context) *compaction.Failure {
 		return compaction.Failuref(compaction.Failed, "the job cannot be noted: %v", err)
 	}
 	if failure := a.compact(ctx, program); failure != nil {
-		a.host.cleanUp(leftOver{scratch.Entry{OutputPath: a.checked.OutputPath}, a.release})
+		a.cleanUp()
 		return failure
+	}
+	if a.job.IsHBase() {
+		// Its directory was for the worker alone: the output is with the region.
+		a.cleanUp()
+		return nil
 	}
 	a.release()
 	return nil
+}
+
+func (a *attempt) cleanUp() {
+	a.host.cleanUp(leftOver{scratch.Entry{OutputPath: a.checked.OutputPath}, a.release})
 }
 
 // admit gives the program for the job. It looks at files only when the job has a slot, so that jobs which
@@ -56,7 +66,7 @@ func (a *attempt) admit() (string, *compaction.Failure) {
 	if failure != nil {
 		return "", failure
 	}
-	grant, failure := a.host.ledger.Admit(admission.Request{InputBytes: a.job.InputBytes})
+	grant, failure := a.host.ledger.Admit(admission.Request{InputBytes: a.localBytes()})
 	if failure != nil {
 		return "", failure
 	}
@@ -78,9 +88,9 @@ func (h *Host) programFor(job compaction.Job) (string, *compaction.Failure) {
 	if isClosed(h.stopping) {
 		return "", compaction.Failuref(compaction.Stopping, "the agent stops")
 	}
-	program, known := h.config.Programs[job.RocksDB.Series()]
+	program, known := h.config.Programs[job.Series()]
 	if !known {
-		return "", compaction.Failuref(compaction.VersionUnknown, "there is no program for RocksDB %s here", job.RocksDB.Series())
+		return "", compaction.Failuref(compaction.VersionUnknown, "there is no program for %s here", job.Store())
 	}
 	if !isClosed(h.cleaned) {
 		return "", compaction.Failuref(compaction.Busy, "the agent has been started, and removes first what the one before it has left")
@@ -97,12 +107,35 @@ func isClosed(channel <-chan struct{}) bool {
 	}
 }
 
+// localBytes is the part of the input that the output on file systems of this node is as large as.
+func (a *attempt) localBytes() uint64 {
+	if a.job.IsHBase() {
+		return 0
+	}
+	return a.job.InputBytes
+}
+
 func (a *attempt) checkFiles() *compaction.Failure {
 	var failure *compaction.Failure
-	if a.checked, failure = a.host.config.Allowed.Check(a.job); failure != nil {
+	if a.checked, failure = a.host.config.directories(a.job); failure != nil {
 		return failure
 	}
-	return a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.checked.OutputPath) })
+	failure = a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.checked.OutputPath) })
+	if failure != nil && a.job.IsHBase() {
+		_ = os.Remove(a.checked.OutputPath) // It is new, and empty.
+	}
+	return failure
+}
+
+// directories gives those of a job that may be run here.
+func (c Config) directories(job compaction.Job) (scratch.Checked, *compaction.Failure) {
+	if !job.IsHBase() {
+		return c.Allowed.Check(job)
+	}
+	if failure := c.HBaseRoots.Check(job); failure != nil {
+		return scratch.Checked{}, failure
+	}
+	return scratch.Make(c.ScratchDirectory, job.ID)
 }
 
 // compact runs the worker and hands its result over.
@@ -128,9 +161,9 @@ func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Sp
 		Program: program,
 		Job: message.WorkerJob{
 			ProtocolVersion: message.CurrentVersion(), Job: a.job, Libraries: a.host.config.Libraries,
-			MemoryLimitBytes: a.grant.MemoryBytes, TemporaryLimitBytes: a.grant.TemporaryBytes,
+			MemoryLimitBytes: a.grant.MemoryBytes, TemporaryLimitBytes: admission.TemporaryBytesOf(a.job.InputBytes),
 			CheckedDatabasePath: a.checked.DatabasePath, CheckedOutputPath: a.checked.OutputPath,
-			Resumable: a.host.config.ResumeJobs,
+			Resumable: a.isResumable(),
 		},
 		Nice:  a.host.config.Nice,
 		Begun: a.note,
@@ -142,6 +175,11 @@ func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Sp
 			moved <- progress
 		},
 	}
+}
+
+// isResumable says whether a second worker may go on: what one of HBase leaves is a file without an end.
+func (a *attempt) isResumable() bool {
+	return a.host.config.ResumeJobs && !a.job.IsHBase()
 }
 
 // note has the worker ended by the next agent, should this one be killed.
@@ -170,6 +208,9 @@ func (a *attempt) handOver(result compaction.Result) *compaction.Failure {
 			}
 			if !request.GetTake() {
 				continue // It was on its way before the result.
+			}
+			if a.job.IsHBase() {
+				return nil // What is noted is this node's own.
 			}
 			if err := a.host.journal.Forget(a.checked.OutputPath); err != nil {
 				return compaction.Failuref(compaction.Failed, "the result cannot be handed over: %v", err)

@@ -22,12 +22,16 @@ import (
 
 // Config says which jobs are taken, and how they are run.
 type Config struct {
-	// Programs are the paths of sluice-compact by the series of RocksDB, MAJOR.MINOR.
+	// Programs are the paths of workers by the series of stores, such as 11.8 of RocksDB and hbase-2.6.
 	Programs map[string]string
 	// Libraries are loaded by each worker before it reads the options of a database.
 	Libraries []string
 	Allowed   scratch.Allowed
-	Limits    admission.Limits
+	// HBaseRoots are where stores of HBase may be, and ScratchDirectory is where their workers have
+	// directories for temporary files.
+	HBaseRoots       scratch.HBaseRoots
+	ScratchDirectory string
+	Limits           admission.Limits
 	// LongestJob is how long a job may run.
 	LongestJob time.Duration
 	// LongestStandstill is how long a worker may go on without getting any further.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice.dev/control/internal/compaction"
+	"sluice.dev/control/internal/compaction/admission"
 	"sluice.dev/control/internal/compaction/worker"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/wire"
@@ -44,7 +45,7 @@ func (a *attempt) work(ctx context.Context, program string) (worker.Report, *com
 
 func (a *attempt) runWorker(ctx context.Context, program string, moved chan compaction.Progress) (worker.Report, error) {
 	report, err := a.host.run(ctx, a.spec(program, moved))
-	if !a.host.config.ResumeJobs || !isLost(err) {
+	if !a.isResumable() || !isLost(err) {
 		return report, err
 	}
 	// Nobody else has the directory: the process is gone, and the job is still this agent's.
@@ -116,6 +117,11 @@ func (w *watch) note(progress compaction.Progress) {
 		w.still.Reset(w.attempt.host.config.LongestStandstill)
 	}
 	w.progress = progress
+	// What is written to HDFS this node does not see.
+	most := admission.TemporaryBytesOf(w.attempt.job.InputBytes)
+	if w.attempt.job.IsHBase() && progress.BytesWritten > most {
+		w.end(compaction.TooLarge, "the job has written %d bytes, where its input leaves room for %d", progress.BytesWritten, most)
+	}
 }
 
 // sendProgress says nothing more of a job that was told to end: a caller must not wait for a worker that

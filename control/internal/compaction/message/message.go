@@ -110,7 +110,13 @@ type WorkerLine struct {
 // Started is a worker's first line.
 type Started struct {
 	ProtocolVersion Version            `json:"protocol_version"`
-	RocksDB         compaction.Version `json:"rocksdb_version"`
+	RocksDB         compaction.Version `json:"rocksdb_version,omitzero"`
+	HBase           compaction.Version `json:"hbase_version,omitzero"`
+}
+
+// Store is what the worker is for, as a job has it.
+func (s Started) Store() string {
+	return compaction.Job{RocksDB: s.RocksDB, HBase: s.HBase}.Store()
 }
 
 // WorkerResult is the last line of a worker that has done its job.

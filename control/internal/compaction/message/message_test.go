@@ -22,6 +22,16 @@ func job() compaction.Job {
 	}
 }
 
+// region is a job of HBase.
+func region() compaction.Job {
+	const directory = "hdfs://name:8020/hbase/data/default/t/0123456789abcdef0123456789abcdef"
+	return compaction.Job{
+		ID: "a-1", DatabasePath: directory, OutputPath: directory + "/.tmp/.sluice-compaction-a-1",
+		HBase: compaction.Version{Major: 2, Minor: 6, Patch: 4}, PluginVersion: "0.1.0", ColumnFamily: "f",
+		InputBytes: 5, InputFiles: 2, Input: []byte("input"), DataPaths: []string{}, Objects: []compaction.Object{},
+	}
+}
+
 func marshal(t testing.TB, value any) []byte {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -60,9 +70,13 @@ func TestMessagesKeepTheSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	regionLine, err := ForWorker(WorkerJob{ProtocolVersion: CurrentVersion(), Job: region()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	progress := compaction.Progress{BytesRead: 1, BytesWritten: 2}
 	for schema, texts := range map[string][][]byte{
-		"run-params": {marshal(t, RunParams{CurrentVersion(), job()})},
+		"run-params": {marshal(t, RunParams{CurrentVersion(), job()}), marshal(t, RunParams{CurrentVersion(), region()})},
 		"run-result": {
 			marshal(t, RunResult{ProtocolVersion: CurrentVersion(), Placement: Remote, Node: "db-2"}),
 			marshal(t, RunResult{ProtocolVersion: CurrentVersion(), Placement: Local, Reason: compaction.Busy, Detail: &detail}),
@@ -73,9 +87,10 @@ func TestMessagesKeepTheSchemas(t *testing.T) {
 			marshal(t, WaitResult{State: Done, Node: "db-2", Result: []byte("r")}),
 			marshal(t, WaitResult{State: Local, Reason: compaction.WorkerLost, Detail: new(string)}),
 		},
-		"worker-job": {line},
+		"worker-job": {line, regionLine},
 		"worker-line": {
-			marshal(t, WorkerLine{Started: &Started{CurrentVersion(), job().RocksDB}}),
+			marshal(t, WorkerLine{Started: &Started{ProtocolVersion: CurrentVersion(), RocksDB: job().RocksDB}}),
+			marshal(t, WorkerLine{Started: &Started{ProtocolVersion: CurrentVersion(), HBase: region().HBase}}),
 			marshal(t, WorkerLine{Progress: &compaction.Progress{}}),
 			marshal(t, WorkerLine{Result: &WorkerResult{Result: []byte("r")}}),
 			marshal(t, WorkerLine{Failure: &WorkerFailure{compaction.Path, "gone"}}),
@@ -132,6 +147,22 @@ func TestRunRoundTrip(t *testing.T) {
 	told, err := ParseWorkerJob(bytes.TrimSuffix(line, []byte("\n")))
 	if err != nil || told.MemoryLimitBytes != 7 || told.Job.ID != "a-1" {
 		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// A job is of one store, and says of which version.
+func TestJobsOfNoStoreAndOfTwo(t *testing.T) {
+	both := region()
+	both.RocksDB = job().RocksDB
+	neither := job()
+	neither.RocksDB = compaction.Version{}
+	for name, bad := range map[string]compaction.Job{"both": both, "neither": neither} {
+		if _, err := ParseRun(marshal(t, RunParams{CurrentVersion(), bad})); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if got, err := ParseRun(marshal(t, RunParams{CurrentVersion(), region()})); err != nil || got.Series() != "hbase-2.6" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -152,7 +152,7 @@ func result[T any](p *plugin, answer map[string]json.RawMessage) T {
 func job() compaction.Job {
 	return compaction.Job{
 		ID: "a-1", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a-1",
-		PluginVersion: "1.0.0", ColumnFamily: "default", Input: []byte("input"),
+		RocksDB: compaction.Version{Major: 11, Minor: 8}, PluginVersion: "1.0.0", ColumnFamily: "default", Input: []byte("input"),
 		DataPaths: []string{}, Objects: []compaction.Object{},
 	}
 }

@@ -1,4 +1,4 @@
-// Package worker runs a compaction in a process of its own, sluice-compact, and sees to it that the process
+// Package worker runs a compaction in a process of its own, such as sluice-compact, and sees to it that the process
 // says what its contract has, lives no longer than it is wanted, and is gone afterwards.
 package worker
 
@@ -18,6 +18,9 @@ import (
 const (
 	// silence is how long a worker may say nothing.
 	silence = compaction.Expiry
+	// startOfJava is how long a worker of HBase may take until its first line: a Java machine on a node that
+	// is busy needs longer than any later silence lasts.
+	startOfJava = 30 * time.Second
 	// goodbye is how long a worker may take to exit when it is told to, or has said its last line.
 	goodbye = 2 * time.Second
 )
@@ -67,8 +70,8 @@ func Run(ctx context.Context, spec Spec) (Report, error) {
 	if err := spec.Begun(process.pid()); err != nil {
 		cancel(compaction.Failuref(compaction.Failed, "the worker cannot be noted: %v", err))
 	}
-	talk := &conversation{spec: spec, silent: time.AfterFunc(silence, func() {
-		cancel(compaction.Failuref(compaction.WorkerSilent, "the worker has said nothing for %v", silence))
+	talk := &conversation{spec: spec, silent: time.AfterFunc(firstSilence(spec), func() {
+		cancel(compaction.Failuref(compaction.WorkerSilent, "the worker has said nothing for %v, or for %v at its start", silence, firstSilence(spec)))
 	})}
 	defer talk.silent.Stop()
 	// A worker that reads nothing must not keep this from being told so.
@@ -82,6 +85,14 @@ func Run(ctx context.Context, spec Spec) (Report, error) {
 	report := talk.report
 	report.Errors, report.CPUTime = process.errors.String(), process.cpuTime()
 	return report, verdict(ctx, talk, exit)
+}
+
+// firstSilence is how long a worker may take to say that it is there.
+func firstSilence(spec Spec) time.Duration {
+	if spec.Job.Job.IsHBase() {
+		return startOfJava
+	}
+	return silence
 }
 
 // verdict is why there is no result, nil if there is one.
@@ -156,7 +167,7 @@ func (c *conversation) take(line []byte) error {
 	switch {
 	case said.Started != nil:
 		c.started = true
-		return c.checkVersion(said.Started.RocksDB)
+		return c.checkVersion(said.Started.Store())
 	case said.Progress != nil:
 		c.spec.Progressed(*said.Progress)
 	case said.Result != nil:
@@ -171,10 +182,10 @@ func (c *conversation) take(line []byte) error {
 	return nil
 }
 
-func (c *conversation) checkVersion(worker compaction.Version) error {
-	if store := c.spec.Job.Job.RocksDB; worker.Series() != store.Series() {
-		return compaction.Failuref(compaction.VersionUnknown, "the worker is of RocksDB %s, the store of %s: correct the configured path",
-			worker.Series(), store.Series())
+func (c *conversation) checkVersion(worker string) error {
+	if store := c.spec.Job.Job.Store(); worker != store {
+		return compaction.Failuref(compaction.VersionUnknown, "the worker is of %s, the store of %s: correct the configured path",
+			worker, store)
 	}
 	return nil
 }

@@ -58,6 +58,19 @@ func TestResult(t *testing.T) {
 	}
 }
 
+// A Java machine may take longer to start than a worker may say nothing later.
+func TestWorkerOfHBaseThatStartsSlowly(t *testing.T) {
+	t.Parallel()
+	report, err := run(t, t.Context(), func(s *worker.Spec) {
+		s.Program += "-late-hbase"
+		s.Job.Job = workertest.RegionJob("hdfs://name/hbase", "a-1", "checked")
+		s.Job.CheckedOutputPath = t.TempDir()
+	}, "")
+	if err != nil || len(report.Result.Blob) == 0 {
+		t.Errorf("%s, %v", report.Result.Blob, err)
+	}
+}
+
 func TestLargestResult(t *testing.T) {
 	report, err := run(t, t.Context(), nil, "largest")
 	if err != nil || !bytes.Equal(report.Result.Blob, bytes.Repeat([]byte("r"), compaction.MaxBlobBytes)) {
@@ -129,7 +142,7 @@ func TestWorkersThatFail(t *testing.T) {
 		},
 		"another version": {
 			change: func(s *worker.Spec) { s.Program += "-10.2" }, act: "wait",
-			reason: compaction.VersionUnknown, detail: "worker is of RocksDB 10.2, the store of 11.8",
+			reason: compaction.VersionUnknown, detail: "worker is of RocksDB 10.2, the store of RocksDB 11.8",
 		},
 		"says nothing at all": {
 			change: func(s *worker.Spec) { s.Program += "-mute" }, act: "wait", reason: compaction.WorkerSilent, detail: "5s",

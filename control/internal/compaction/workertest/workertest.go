@@ -33,7 +33,7 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	// Other names make it say other versions, or nothing.
-	for _, suffix := range []string{"-10.2", "-mute"} {
+	for _, suffix := range []string{"-10.2", "-mute", "-hbase", "-late-hbase"} {
 		if err := os.Symlink(Program, Program+suffix); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -56,6 +56,16 @@ func Job(t testing.TB, database, id, act string) compaction.Job {
 		ID: id, DatabasePath: database, OutputPath: output,
 		RocksDB: compaction.Version{Major: 11, Minor: 8, Patch: 1}, PluginVersion: "1.0.0", ColumnFamily: "default",
 		OutputLevel: 1, InputFiles: 2, Input: []byte(act),
+	}
+}
+
+// RegionJob is a job of HBase, whose program does what act says.
+func RegionJob(root, id, act string) compaction.Job {
+	region := root + "/data/default/t/0123456789abcdef0123456789abcdef"
+	return compaction.Job{
+		ID: id, DatabasePath: region, OutputPath: region + "/" + compaction.TemporaryFolder + "/" + compaction.OutputPrefix + id,
+		HBase: compaction.Version{Major: 2, Minor: 6, Patch: 4}, PluginVersion: "0.1.0", ColumnFamily: "f",
+		InputFiles: 2, Input: []byte(act),
 	}
 }
 

@@ -59,7 +59,7 @@ type Peer struct {
 	// FreeSlots is how many more jobs it would take, as it has said at HeardAt.
 	FreeSlots uint32
 	HeardAt   time.Duration
-	// Series of RocksDB that it has programs for.
+	// Series of stores that it has programs for.
 	Series []string
 }
 
@@ -83,14 +83,14 @@ func Decide(parameters Parameters, view View, job compaction.Job) ([]Candidate, 
 	if age := view.Now - view.Own.SampledAt; age > Stale {
 		return nil, compaction.Failuref(compaction.BelowThreshold, "the load of this node is not known since %v", age)
 	}
-	candidates, full := view.candidates(job.RocksDB.Series())
+	candidates, full := view.candidates(job.Series())
 	if len(candidates) == 0 && full > 0 {
 		return nil, compaction.Failuref(compaction.Busy, "none of %d peers has a free slot", full)
 	}
 	if len(candidates) == 0 {
 		return nil, compaction.Failuref(compaction.NoPeer,
-			"none of %d peers was heard of in the last %v and has a program for RocksDB %s",
-			len(view.Peers), Stale, job.RocksDB.Series())
+			"none of %d peers was heard of in the last %v and has a program for %s",
+			len(view.Peers), Stale, job.Store())
 	}
 	slices.SortFunc(candidates, view.compare)
 	limit := view.Own.CPUUsed - parameters.ThresholdShare

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,8 +60,10 @@ var acts = map[string]func(*worker){
 		_, _ = os.Stdout.Write(bytes.Repeat([]byte("x"), message.MaxLineBytes+2))
 		w.progressOn()
 	},
-	"large":     func(w *worker) { w.finish(make([]byte, compaction.MaxBlobBytes+1)) },
-	"largest":   func(w *worker) { w.finish(bytes.Repeat([]byte("r"), compaction.MaxBlobBytes)) },
+	"large":   func(w *worker) { w.finish(make([]byte, compaction.MaxBlobBytes+1)) },
+	"largest": func(w *worker) { w.finish(bytes.Repeat([]byte("r"), compaction.MaxBlobBytes)) },
+	// Says that it has written what this node does not see.
+	"far":       func(w *worker) { w.writeFar() },
 	"grow":      func(w *worker) { w.grow(); w.progressOn() },
 	"disk-full": func(w *worker) { w.fail(compaction.DiskFull, "no space left on device") },
 	"object":    func(w *worker) { w.fail(compaction.ObjectUnknown, "there is no merge operator \"x\"") },
@@ -90,11 +93,18 @@ func main() {
 	if strings.HasSuffix(os.Args[0], "-mute") {
 		waitForTheEnd()
 	}
+	if strings.HasSuffix(os.Args[0], "-late-hbase") {
+		time.Sleep(compaction.Expiry + time.Second) // As a Java machine on a node that is busy.
+	}
 	rocksdb := compaction.Version{Major: 11, Minor: 8, Patch: 1}
 	if strings.HasSuffix(os.Args[0], "-10.2") {
 		rocksdb = compaction.Version{Major: 10, Minor: 2, Patch: 1}
 	}
-	w.say(message.WorkerLine{Started: &message.Started{ProtocolVersion: message.CurrentVersion(), RocksDB: rocksdb}})
+	started := &message.Started{ProtocolVersion: message.CurrentVersion(), RocksDB: rocksdb}
+	if strings.HasSuffix(os.Args[0], "-hbase") {
+		started = &message.Started{ProtocolVersion: message.CurrentVersion(), HBase: compaction.Version{Major: 2, Minor: 6}}
+	}
+	w.say(message.WorkerLine{Started: started})
 	input := bufio.NewReader(os.Stdin)
 	line, err := input.ReadBytes('\n')
 	if err != nil {
@@ -162,8 +172,13 @@ func (w *worker) progressWhile(isOn func() bool) {
 	}
 }
 
+func (w *worker) writeFar() {
+	w.say(message.WorkerLine{Progress: &compaction.Progress{BytesWritten: grownBytes}})
+	w.progressOn()
+}
+
 func (w *worker) write(name string) {
-	if err := os.WriteFile(filepath.Join(w.job.Job.OutputPath, name), []byte("data"), 0o640); err != nil {
+	if err := os.WriteFile(filepath.Join(cmp.Or(w.job.CheckedOutputPath, w.job.Job.OutputPath), name), []byte("data"), 0o640); err != nil {
 		w.fail(compaction.Path, err.Error())
 	}
 }

@@ -32,7 +32,7 @@ const (
 	CompactionFailure_COMPACTION_FAILURE_BUSY CompactionFailure = 1
 	// The agent stops.
 	CompactionFailure_COMPACTION_FAILURE_STOPPING CompactionFailure = 2
-	// No program for the store's version of RocksDB.
+	// No program for the store's version.
 	CompactionFailure_COMPACTION_FAILURE_VERSION CompactionFailure = 3
 	// A path is not there, or is not one that jobs may use.
 	CompactionFailure_COMPACTION_FAILURE_PATH CompactionFailure = 4
@@ -171,7 +171,7 @@ type WatchCapacityResponse struct {
 	Cpus float64 `protobuf:"fixed64,3,opt,name=cpus,proto3" json:"cpus,omitempty"`
 	// How many more jobs would be accepted, as far as slots and memory go.
 	FreeSlots uint32 `protobuf:"varint,4,opt,name=free_slots,json=freeSlots,proto3" json:"free_slots,omitempty"`
-	// Series of RocksDB, MAJOR.MINOR, that there are programs for.
+	// Series of stores that there are programs for: MAJOR.MINOR of RocksDB, and hbase-MAJOR.MINOR of HBase.
 	RocksdbSeries []string `protobuf:"bytes,5,rep,name=rocksdb_series,json=rocksdbSeries,proto3" json:"rocksdb_series,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -242,19 +242,20 @@ func (x *WatchCapacityResponse) GetRocksdbSeries() []string {
 	return nil
 }
 
-// CompactionJob is one compaction, as RocksDB hands it to a compaction service.
+// CompactionJob is one compaction, as RocksDB hands it to a compaction service, or of a store of HBase.
 type CompactionJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tells the jobs of a node apart: 1 to 128 letters, digits, ".", "_" and "-", the first a letter or digit.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Absolute path of the database.
+	// Absolute path of the database; of HBase, the hdfs: URI of the region's directory.
 	DatabasePath string `protobuf:"bytes,2,opt,name=database_path,json=databasePath,proto3" json:"database_path,omitempty"`
 	// Absolute paths of further directories with files of the database.
 	DataPaths []string `protobuf:"bytes,3,rep,name=data_paths,json=dataPaths,proto3" json:"data_paths,omitempty"`
 	// Absolute path of the directory for what the job writes: it is there, empty, and named
-	// ".sluice-compaction-" followed by the id.
+	// ".sluice-compaction-" followed by the id. Of HBase, the URI of one in the region's .tmp, which need
+	// not be there.
 	OutputPath string `protobuf:"bytes,4,opt,name=output_path,json=outputPath,proto3" json:"output_path,omitempty"`
-	// Version of RocksDB that the database is open with.
+	// Version of RocksDB that the database is open with; not there with hbase_version.
 	RocksdbVersion *RocksdbVersion `protobuf:"bytes,5,opt,name=rocksdb_version,json=rocksdbVersion,proto3" json:"rocksdb_version,omitempty"`
 	// Version of the store's plug-in.
 	PluginVersion string `protobuf:"bytes,6,opt,name=plugin_version,json=pluginVersion,proto3" json:"plugin_version,omitempty"`
@@ -270,15 +271,17 @@ type CompactionJob struct {
 	InputFiles uint64 `protobuf:"varint,11,opt,name=input_files,json=inputFiles,proto3" json:"input_files,omitempty"`
 	// What the program must be able to make, besides RocksDB's own.
 	Objects []*CompactionObject `protobuf:"bytes,12,rep,name=objects,proto3" json:"objects,omitempty"`
-	// RocksDB's own serialised form of the job, at most 2 MiB.
+	// The store's own serialised form of the job, at most 2 MiB.
 	Input []byte `protobuf:"bytes,13,opt,name=input,proto3" json:"input,omitempty"`
 	// Whether RocksDB has begun it by itself, which filters and partitioners may ask.
 	IsAutomatic bool `protobuf:"varint,14,opt,name=is_automatic,json=isAutomatic,proto3" json:"is_automatic,omitempty"`
 	// What the output will be compacted with next: tables of the first level below it that has some in its
 	// range of keys, in the order of their keys. Programs end the tables of the output where these do.
 	NextLevelTables []*NextLevelTable `protobuf:"bytes,15,rep,name=next_level_tables,json=nextLevelTables,proto3" json:"next_level_tables,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Version of HBase whose store this is. Peers that do not know it have told of no series of HBase.
+	HbaseVersion  *RocksdbVersion `protobuf:"bytes,16,opt,name=hbase_version,json=hbaseVersion,proto3" json:"hbase_version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CompactionJob) Reset() {
@@ -416,6 +419,13 @@ func (x *CompactionJob) GetNextLevelTables() []*NextLevelTable {
 	return nil
 }
 
+func (x *CompactionJob) GetHbaseVersion() *RocksdbVersion {
+	if x != nil {
+		return x.HbaseVersion
+	}
+	return nil
+}
+
 // NextLevelTable is a table that the output of a compaction overlaps.
 type NextLevelTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -480,7 +490,7 @@ func (x *NextLevelTable) GetBytes() uint64 {
 	return 0
 }
 
-// RocksdbVersion is a version of RocksDB.
+// RocksdbVersion is a version of RocksDB, or of HBase.
 type RocksdbVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Major version.
@@ -926,7 +936,7 @@ func (x *CompactionProgress) GetBytesWritten() uint64 {
 // CompactionResult is what a job has come to.
 type CompactionResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// RocksDB's own serialised form of the result, at most 2 MiB.
+	// The store's own serialised form of the result, at most 2 MiB.
 	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	// Bytes read.
 	BytesRead uint64 `protobuf:"varint,2,opt,name=bytes_read,json=bytesRead,proto3" json:"bytes_read,omitempty"`
@@ -999,7 +1009,7 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\x04cpus\x18\x03 \x01(\x01R\x04cpus\x12\x1d\n" +
 	"\n" +
 	"free_slots\x18\x04 \x01(\rR\tfreeSlots\x12%\n" +
-	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\xd1\x04\n" +
+	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\x91\x05\n" +
 	"\rCompactionJob\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rdatabase_path\x18\x02 \x01(\tR\fdatabasePath\x12\x1d\n" +
@@ -1021,7 +1031,8 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\aobjects\x18\f \x03(\v2\x1b.sluice.v1.CompactionObjectR\aobjects\x12\x14\n" +
 	"\x05input\x18\r \x01(\fR\x05input\x12!\n" +
 	"\fis_automatic\x18\x0e \x01(\bR\visAutomatic\x12E\n" +
-	"\x11next_level_tables\x18\x0f \x03(\v2\x19.sluice.v1.NextLevelTableR\x0fnextLevelTables\"\\\n" +
+	"\x11next_level_tables\x18\x0f \x03(\v2\x19.sluice.v1.NextLevelTableR\x0fnextLevelTables\x12>\n" +
+	"\rhbase_version\x18\x10 \x01(\v2\x19.sluice.v1.RocksdbVersionR\fhbaseVersion\"\\\n" +
 	"\x0eNextLevelTable\x12\x1a\n" +
 	"\bsmallest\x18\x01 \x01(\fR\bsmallest\x12\x18\n" +
 	"\alargest\x18\x02 \x01(\fR\alargest\x12\x14\n" +
@@ -1111,21 +1122,22 @@ var file_sluice_v1_compaction_proto_depIdxs = []int32{
 	5,  // 1: sluice.v1.CompactionJob.rocksdb_version:type_name -> sluice.v1.RocksdbVersion
 	6,  // 2: sluice.v1.CompactionJob.objects:type_name -> sluice.v1.CompactionObject
 	4,  // 3: sluice.v1.CompactionJob.next_level_tables:type_name -> sluice.v1.NextLevelTable
-	3,  // 4: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
-	9,  // 5: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
-	10, // 6: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
-	11, // 7: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
-	12, // 8: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
-	0,  // 9: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
-	1,  // 10: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
-	7,  // 11: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
-	2,  // 12: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
-	8,  // 13: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	5,  // 4: sluice.v1.CompactionJob.hbase_version:type_name -> sluice.v1.RocksdbVersion
+	3,  // 5: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
+	9,  // 6: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
+	10, // 7: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
+	11, // 8: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
+	12, // 9: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
+	0,  // 10: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
+	1,  // 11: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
+	7,  // 12: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
+	2,  // 13: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
+	8,  // 14: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
+	13, // [13:15] is the sub-list for method output_type
+	11, // [11:13] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_compaction_proto_init() }

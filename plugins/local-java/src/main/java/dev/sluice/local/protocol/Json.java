@@ -17,7 +17,7 @@ import java.util.Map;
  * {@code Map<String, Object>}, arrays {@code List<Object>}, numbers {@code Double}, and null is
  * {@link #NULL}.
  */
-final class Json {
+public final class Json {
   /** What null is read as. */
   static final Object NULL =
       new Object() {
@@ -36,7 +36,7 @@ final class Json {
    * Reads one value. A member that comes twice is refused, and nesting of more than the 255 levels
    * that Gson allows. A number that a double does not hold becomes infinite: no bounds allow it.
    */
-  static Object read(String text) throws JsonException {
+  public static Object read(String text) throws JsonException {
     JsonReader reader = new JsonReader(new StringReader(text));
     reader.setStrictness(Strictness.STRICT);
     try {
@@ -90,7 +90,7 @@ final class Json {
   }
 
   /** Writes a value on one line; numbers that are not finite are no JSON, and refused. */
-  static String write(Object value) {
+  public static String write(Object value) {
     StringWriter text = new StringWriter();
     JsonWriter writer = new JsonWriter(text);
     writer.setStrictness(Strictness.STRICT);

@@ -1,7 +1,7 @@
 package dev.sluice.local.protocol;
 
 /** A text is not JSON. */
-final class JsonException extends Exception {
+public final class JsonException extends Exception {
   private static final long serialVersionUID = 1L;
 
   JsonException(String what) {

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 
 /** Reads the lines of a connection. What has no newline was not sent. */
-final class LineReader {
+public final class LineReader {
   /** A line is longer than it may be; what follows cannot be told apart from it. */
-  static final class LineTooLongException extends IOException {
+  public static final class LineTooLongException extends IOException {
     private static final long serialVersionUID = 1L;
   }
 
@@ -19,13 +19,14 @@ final class LineReader {
   private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).flip();
   private ByteArrayOutputStream line = new ByteArrayOutputStream();
 
-  LineReader(ReadableByteChannel channel, int maxLineBytes) {
+  /** Reads from a channel; a line may have so many bytes without its newline. */
+  public LineReader(ReadableByteChannel channel, int maxLineBytes) {
     this.channel = channel;
     this.maxLineBytes = maxLineBytes;
   }
 
   /** The next line without its newline, or null at the end. */
-  byte[] next() throws IOException {
+  public byte[] next() throws IOException {
     while (true) {
       if (takeLine()) {
         byte[] whole = line.toByteArray();

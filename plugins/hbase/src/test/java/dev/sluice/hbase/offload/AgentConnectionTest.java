@@ -1,0 +1,118 @@
+package dev.sluice.hbase.offload;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.sluice.local.protocol.LineReader;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an agent may answer, and what is made of it. */
+class AgentConnectionTest {
+  private Path socket;
+  private ServerSocketChannel server;
+
+  @BeforeEach
+  void listen() throws IOException {
+    socket = Files.createTempDirectory("agent").resolve("s");
+    server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    server.bind(UnixDomainSocketAddress.of(socket));
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    server.close();
+  }
+
+  /** Answers a request with each of these, and closes the connection. */
+  private void answer(String... results) {
+    Thread agent =
+        new Thread(
+            () -> {
+              try (SocketChannel connection = server.accept()) {
+                LineReader lines = new LineReader(connection, 1 << 20);
+                for (String result : results) {
+                  lines.next();
+                  String line = "{\"jsonrpc\":\"2.0\",\"id\":1," + result + "}\n";
+                  connection.write(
+                      ByteBuffer.wrap(line.replace('\'', '"').getBytes(StandardCharsets.UTF_8)));
+                }
+              } catch (IOException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    agent.setDaemon(true);
+    agent.start();
+  }
+
+  private String reasonOfRun() {
+    return assertThrows(
+            StaysLocalException.class,
+            () -> {
+              try (AgentConnection agent = new AgentConnection(socket)) {
+                agent.run(Map.of());
+              }
+            })
+        .reason();
+  }
+
+  @Test
+  void aJobHasAResult() throws Exception {
+    answer(
+        "'result':{'placement':'remote','node':'b'}",
+        "'result':{'state':'running','node':'b','bytes_read':1,'bytes_written':1}",
+        "'result':{'state':'done','node':'b','result':'Ag=='}");
+    try (AgentConnection agent = new AgentConnection(socket)) {
+      assertEquals("b", agent.run(Map.of("id", "a")));
+      assertNull(agent.await());
+      assertArrayEquals(new byte[] {2}, agent.await());
+    }
+  }
+
+  @Test
+  void aJobStaysForTheReasonOfTheAgent() {
+    answer("'result':{'placement':'local','reason':'busy','detail':'all slots are taken'}");
+    assertEquals("busy", reasonOfRun());
+  }
+
+  @Test
+  void anAgentRefusesWhatItDoesNotKnow() {
+    answer("'error':{'code':-32602,'message':'missing rocksdb_version'}");
+    assertEquals(Reasons.AGENT_REFUSED, reasonOfRun());
+  }
+
+  @Test
+  void anAgentIsLost() {
+    answer();
+    assertEquals(Reasons.AGENT_SILENT, reasonOfRun());
+  }
+
+  @Test
+  void thereIsNoAgent() throws IOException {
+    server.close();
+    assertEquals(Reasons.NO_AGENT, reasonOfRun());
+  }
+
+  /** The store has switched compactions off: that must not wait for an agent. */
+  @Test
+  void anInterruptIsNoReasonToCompactHere() throws Exception {
+    try (AgentConnection agent = new AgentConnection(socket)) {
+      Thread.currentThread().interrupt();
+      assertThrows(InterruptedIOException.class, () -> agent.run(Map.of()));
+    }
+  }
+}
