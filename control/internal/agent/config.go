@@ -30,6 +30,7 @@ type Config struct {
 	SocketDirectory string     `yaml:"socket_directory"`
 	Postgres        []Postgres `yaml:"postgres"`
 	Compaction      Compaction `yaml:"compaction"`
+	Pool            Pool       `yaml:"pool"`
 	// CPUGroupDirectories hold the files of the control group whose load is the node's; the whole machine's
 	// is if there are none.
 	CPUGroupDirectories   []string `yaml:"cpu_group_directories"`

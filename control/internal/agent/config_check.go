@@ -61,6 +61,9 @@ func (c Config) check() error {
 	if worker := c.Compaction.Worker; worker != nil {
 		problems = append(problems, worker.check("compaction.worker"))
 	}
+	if metadata := c.Pool.Metadata; metadata != nil {
+		problems = append(problems, metadata.check("pool.metadata", c.Node))
+	}
 	return errors.Join(problems...)
 }
 
