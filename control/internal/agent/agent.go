@@ -21,6 +21,7 @@ import (
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/nodesignals"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/renewals"
 	"sluice.dev/control/internal/security"
@@ -59,6 +60,8 @@ type Agent struct {
 	metricsServer *http.Server
 	compactions   compactions
 	poolServer    poolServer
+	// metadata is nil where the agent holds none of a pool.
+	metadata *metadata.Server
 }
 
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
@@ -84,7 +87,7 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx), agent.openPoolServer()); err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
-	if err := agent.assemble(); err != nil {
+	if err := agent.assemble(ctx); err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
 	return agent, nil
@@ -123,7 +126,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	problems := []error{a.closeCompactions(), a.closePoolServer()}
+	problems := []error{a.closeCompactions(), a.closePoolServer(), a.closeMetadata()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -133,7 +136,7 @@ func (a *Agent) close() error {
 }
 
 // assemble puts together what answers: the registry of the stores, and the servers.
-func (a *Agent) assemble() error {
+func (a *Agent) assemble(ctx context.Context) error {
 	exposed := metrics.New(metrics.Source{
 		Version: version.Number(), Now: time.Now,
 		States:            func() []*stores.State { return a.registry.States() },
@@ -145,7 +148,7 @@ func (a *Agent) assemble() error {
 	a.cpus.Store(new(float64(runtime.NumCPU())))
 	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
-	if err := a.assembleCompactions(exposed.Registry()); err != nil {
+	if err := errors.Join(a.assembleCompactions(exposed.Registry()), a.openMetadata(ctx, exposed.Registry())); err != nil {
 		return err
 	}
 	a.assemblePoolServer(exposed.Registry())
@@ -166,6 +169,7 @@ func (a *Agent) assemble() error {
 	})
 	a.registerCompactions(a.server)
 	a.registerPoolServer(a.server)
+	a.registerMetadata(a.server)
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", exposed.Handler())
 	a.metricsServer = a.credentials.HTTPServer(routes, true)
@@ -191,6 +195,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
 	a.serveCompactions(background, loops.Go, failures)
 	a.servePoolServer(background, loops.Go)
+	a.serveMetadata(background, loops.Go)
 	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	a.tell(systemd.Ready)
 	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
@@ -211,6 +216,9 @@ func (a *Agent) Serve(ctx context.Context) error {
 	}
 	if err := a.closePoolServer(); err != nil {
 		a.logger.Warn("the blocks of the pool were not closed", "error", err)
+	}
+	if err := a.closeMetadata(); err != nil {
+		a.logger.Warn("the pool's metadata was not closed", "error", err)
 	}
 	a.credentials.Close()
 	a.logger.Info("the agent has stopped; leases stay in the stores until they end")

@@ -147,6 +147,18 @@ func TestConfigErrors(t *testing.T) {
 				"compaction.worker.longest_job_seconds must be between 1 and 86400", "compaction.worker.nice must be between -20 and 19",
 			},
 		},
+		"pool unknown": {minimalConfig + "pool: {blocks2: {}}\n", []string{"[7:8]", "blocks2"}},
+		"pool metadata": {
+			minimalConfig + "pool: {metadata: {}}\n",
+			[]string{"pool.metadata.voters has 0 entries, where 1, 3, 4 or 5", `pool.metadata.voters does not have this node, "db-1"`},
+		},
+		"pool metadata voters": {
+			minimalConfig + "pool: {metadata: {listen: x, state_directory: y, voters: [{node: db-1, address: ':1'}, {node: db-1, address: z}]}}\n",
+			[]string{
+				"pool.metadata.listen must be HOST:PORT", "pool.metadata.state_directory must be a path", "voters has 2 entries",
+				"pool.metadata.voters[1].address must be HOST:PORT", `pool.metadata.voters[1].node "db-1" is there twice`,
+			},
+		},
 		"large": {"# " + strings.Repeat("x", maxConfigBytes), []string{"at most 1048576 bytes"}},
 	}
 	for name, test := range tests {
@@ -232,9 +244,32 @@ func TestCompactionOfHBase(t *testing.T) {
 	}
 }
 
+const poolConfig = minimalConfig + `pool:
+  metadata:
+    voters: [{node: db-1, address: "db-1:7413"}]
+`
+
+func TestPoolMetadataDefaults(t *testing.T) {
+	config, err := parse([]byte(poolConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := PoolMetadata{
+		Listen: "0.0.0.0:7413", StateDirectory: "/var/lib/sluice-agent/pool-metadata",
+		Voters: []PoolVoter{{Node: "db-1", Address: "db-1:7413"}},
+	}
+	if !reflect.DeepEqual(*config.Pool.Metadata, want) {
+		t.Errorf("got  %+v\nwant %+v", *config.Pool.Metadata, want)
+	}
+	if config, err := parse([]byte(minimalConfig)); err != nil || config.Pool.Metadata != nil {
+		t.Errorf("unless it is configured: %+v, %v", config.Pool.Metadata, err)
+	}
+}
+
 func FuzzConfig(f *testing.F) {
 	f.Add([]byte(minimalConfig))
 	f.Add([]byte(compactionConfig))
+	f.Add([]byte(poolConfig))
 	f.Add([]byte(minimalConfig + "postgres: [{instance: main, port: 5433}]\nlisten: '[::1]:7411'\n"))
 	f.Add([]byte("a: &a [*a, *a]\ncluster: *a\n"))
 	f.Add([]byte("---\n---\n"))

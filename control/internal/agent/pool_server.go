@@ -17,7 +17,8 @@ import (
 
 // Pool is the part of a configuration that is about pooled storage. What is left out is not done.
 type Pool struct {
-	Server *PoolServer `yaml:"server"`
+	Server   *PoolServer   `yaml:"server"`
+	Metadata *PoolMetadata `yaml:"metadata"`
 }
 
 // PoolServer has the node hold blocks of a pool.

@@ -9,8 +9,8 @@ import (
 
 // Permissions are those of every method of the network contract, and of gRPC's health service, which
 // agents and controllers have beside it. Every role may read. Orders to an agent are for controllers and
-// operators, the exchange with an agent for controllers, orders to a controller for operators. Compactions
-// and the blocks of pools are between agents.
+// operators, the exchange with an agent for controllers, orders to a controller for operators. Compactions,
+// the blocks of pools and changes of their metadata are between agents.
 //
 // Health is for every role as well, viewers above all, which probes and monitoring are: it says less than
 // the calls that every role may read with, and nobody gets as far as a role without a certificate of the
@@ -42,6 +42,17 @@ func Permissions() security.Permissions {
 		sluicev1.BlockService_ListSegments_FullMethodName:  agents,
 		sluicev1.BlockService_RemoveFile_FullMethodName:    agents,
 		sluicev1.BlockService_GetBlockSpace_FullMethodName: agents,
+
+		sluicev1.PoolMetadataService_ChangeMetadata_FullMethodName:    agents,
+		sluicev1.PoolMetadataService_RenewSubtreeLease_FullMethodName: agents,
+		sluicev1.PoolMetadataService_ListVolumes_FullMethodName:       readers,
+		sluicev1.PoolMetadataService_StatPath_FullMethodName:          readers,
+		sluicev1.PoolMetadataService_ListDirectory_FullMethodName:     readers,
+		sluicev1.PoolMetadataService_ListOpenFiles_FullMethodName:     readers,
+		sluicev1.PoolMetadataService_ListSubtreeLeases_FullMethodName: readers,
+		sluicev1.PoolMetadataService_ListFilesOnServer_FullMethodName: readers,
+		sluicev1.PoolMetadataService_ListRemovals_FullMethodName:      readers,
+		sluicev1.PoolMetadataService_GetMetadataStatus_FullMethodName: readers,
 
 		sluicev1.ControllerService_GetCluster_FullMethodName:       readers,
 		sluicev1.ControllerService_ListDecisions_FullMethodName:    readers,

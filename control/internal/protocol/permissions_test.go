@@ -48,6 +48,7 @@ func serveUnimplemented(t *testing.T, credentials *security.Credentials) string 
 	sluicev1.RegisterAgentServiceServer(server, sluicev1.UnimplementedAgentServiceServer{})
 	sluicev1.RegisterCompactionServiceServer(server, sluicev1.UnimplementedCompactionServiceServer{})
 	sluicev1.RegisterBlockServiceServer(server, sluicev1.UnimplementedBlockServiceServer{})
+	sluicev1.RegisterPoolMetadataServiceServer(server, sluicev1.UnimplementedPoolMetadataServiceServer{})
 	sluicev1.RegisterControllerServiceServer(server, sluicev1.UnimplementedControllerServiceServer{})
 	grpc_health_v1.RegisterHealthServer(server, grpc_health_v1.UnimplementedHealthServer{})
 	server.RegisterService(unlistedService(t), struct{}{})
@@ -63,7 +64,7 @@ func allowed(method string) []security.Role {
 		return []security.Role{security.RoleController, security.RoleOperator}
 	case "Steer":
 		return []security.Role{security.RoleController}
-	case "WatchCapacity", "RunCompaction",
+	case "WatchCapacity", "RunCompaction", "ChangeMetadata", "RenewSubtreeLease",
 		"WriteSegments", "ReadSegment", "ListSegments", "RemoveFile", "GetBlockSpace":
 		return []security.Role{security.RoleAgent}
 	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask",
@@ -84,7 +85,7 @@ func TestPermissionsOfEveryMethod(t *testing.T) {
 			connection := dial(t, address, protocol.DialOptions(caller, security.RoleAgent, "n1")...)
 			for _, service := range []grpc.ServiceDesc{
 				sluicev1.AgentService_ServiceDesc, sluicev1.CompactionService_ServiceDesc, sluicev1.BlockService_ServiceDesc,
-				sluicev1.ControllerService_ServiceDesc, grpc_health_v1.Health_ServiceDesc,
+				sluicev1.PoolMetadataService_ServiceDesc, sluicev1.ControllerService_ServiceDesc, grpc_health_v1.Health_ServiceDesc,
 			} {
 				for _, method := range methodsOf(service) {
 					want := codes.PermissionDenied

@@ -76,18 +76,19 @@ func ParseIdentity(uri string) (Identity, error) {
 	}
 	identity := Identity{Cluster: parts[0], Role: Role(parts[1]), Name: parts[2]}
 	switch {
-	case !isName(identity.Cluster):
+	case !ValidName(identity.Cluster):
 		return Identity{}, forbiddenf("the identity %q has the cluster %q, which is no name", uri, identity.Cluster)
 	case !slices.Contains(Roles(), identity.Role):
 		return Identity{}, forbiddenf("the identity %q has the role %q, which is not known", uri, identity.Role).
 			WithHint("Known roles: %v.", Roles())
-	case !isName(identity.Name):
+	case !ValidName(identity.Name):
 		return Identity{}, forbiddenf("the identity %q ends in %q, which is no name", uri, identity.Name)
 	}
 	return identity, nil
 }
 
-func isName(name string) bool {
+// ValidName says whether a node, cluster or person can be called so.
+func ValidName(name string) bool {
 	const inner = "-._"
 	return name != "" && len(name) <= maxNameBytes && name == strings.Trim(name, inner) &&
 		!strings.ContainsFunc(name, func(r rune) bool {

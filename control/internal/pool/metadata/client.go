@@ -1,0 +1,176 @@
+package metadata
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/pool/metadata/message"
+	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/store"
+)
+
+const (
+	// attemptTime is how long one voter may take, so that one that hangs leaves time for the others.
+	attemptTime = 5 * time.Second
+	// longestCall ends calls whose context has no deadline.
+	longestCall = 30 * time.Second
+	// The pause before the next attempt doubles, up to the longest; part of it is by chance.
+	shortestPause = 20 * time.Millisecond
+	longestPause  = time.Second
+	clientIDBytes = 16
+)
+
+// Peer is the agent of a voter: its node, and the address of its network contract.
+type Peer struct {
+	Node, Address string
+}
+
+// Client asks for metadata, and changes it. It finds the leader by itself, and asks again until it has an answer or
+// the context ends, without making a change twice. It is safe for concurrent use.
+type Client struct {
+	connections []*grpc.ClientConn
+	peers       []voter
+	window      window
+
+	mutex sync.Mutex
+	// leader is the index of the peer that has answered last, or that somebody took for the leader.
+	leader int
+}
+
+type voter struct {
+	node string
+	stub sluicev1.PoolMetadataServiceClient
+}
+
+// NewClient makes a client of the voters. It connects when it is used.
+func NewClient(peers []Peer, credentials *security.Credentials) (*Client, error) {
+	if len(peers) == 0 {
+		return nil, errors.New("the metadata has no voters: name the agents that hold it")
+	}
+	client := &Client{window: newWindow()}
+	for _, peer := range peers {
+		connection, err := grpc.NewClient(peer.Address, protocol.DialOptions(credentials, security.RoleAgent, peer.Node)...)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("the address of the voter %s: %w", peer.Node, err), client.Close())
+		}
+		client.connections = append(client.connections, connection)
+		client.peers = append(client.peers, voter{peer.Node, sluicev1.NewPoolMetadataServiceClient(connection)})
+	}
+	return client, nil
+}
+
+// Close ends the connections.
+func (c *Client) Close() error {
+	var problems []error
+	for _, connection := range c.connections {
+		problems = append(problems, connection.Close())
+	}
+	return errors.Join(problems...)
+}
+
+// change makes a change, once.
+func (c *Client) change(ctx context.Context, request *sluicev1.ChangeMetadataRequest) (*sluicev1.ChangeMetadataResponse, error) {
+	id, err := c.window.begin(ctx)
+	if err != nil {
+		return nil, unanswered(err, nil)
+	}
+	defer c.window.end(id.GetSerial())
+	request.RequestId = id
+	return call(ctx, c, request, sluicev1.PoolMetadataServiceClient.ChangeMetadata)
+}
+
+// call asks one voter after the other.
+func call[Q, R any](
+	ctx context.Context, c *Client, request *Q,
+	ask func(stub sluicev1.PoolMetadataServiceClient, ctx context.Context, request *Q, options ...grpc.CallOption) (*R, error),
+) (*R, error) {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, longestCall)
+		defer cancel()
+	}
+	pause := shortestPause
+	for {
+		asked := c.current()
+		attempt, cancel := context.WithTimeout(ctx, attemptTime)
+		response, err := ask(c.peers[asked].stub, attempt, request)
+		cancel()
+		if err == nil {
+			return response, nil
+		}
+		refusal := message.RefusalIn(err)
+		if !isRetried(refusal, err) {
+			return nil, answerOf(refusal, err)
+		}
+		c.goOn(asked, refusal)
+		select {
+		case <-ctx.Done():
+			return nil, unanswered(ctx.Err(), err)
+		case <-time.After(pause/2 + mathrand.N(pause/2)):
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// isRetried says whether another voter, or the same one later, may have an answer.
+func isRetried(refusal *entry.Refusal, err error) bool {
+	if refusal != nil {
+		return refusal.Reason == entry.NotLeader || refusal.Reason == entry.Unavailable
+	}
+	code := status.Code(err)
+	return code == codes.Unavailable || code == codes.DeadlineExceeded
+}
+
+func answerOf(refusal *entry.Refusal, err error) error {
+	if refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+func unanswered(ended, last error) error {
+	return store.Errorf(store.CodeUnavailable, "no leader of the pool's metadata has answered in time: %w", errors.Join(ended, last)).
+		WithHint("A majority of the voters must be up. A change may have been made, or may still be: look before it is made anew.")
+}
+
+func (c *Client) current() int {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.leader
+}
+
+// goOn chooses who is asked next: the leader, if the one that was asked knows it, or else the next one.
+func (c *Client) goOn(asked int, refusal *entry.Refusal) {
+	next := (asked + 1) % len(c.peers)
+	if refusal != nil {
+		for i, peer := range c.peers {
+			if peer.node == refusal.Leader {
+				next = i
+			}
+		}
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.leader == asked {
+		c.leader = next
+	}
+}
+
+func newClientID() []byte {
+	id := make([]byte, clientIDBytes)
+	// It never fails: crypto/rand ends the program before.
+	_, _ = rand.Read(id)
+	return id
+}
