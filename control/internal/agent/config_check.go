@@ -64,6 +64,9 @@ func (c Config) check() error {
 	if server := c.Pool.Server; server != nil {
 		problems = append(problems, server.check("pool.server"))
 	}
+	if client := c.Pool.Client; client != nil {
+		problems = append(problems, client.check("pool.client"))
+	}
 	if metadata := c.Pool.Metadata; metadata != nil {
 		problems = append(problems, metadata.check("pool.metadata", c.Node))
 	}

@@ -109,7 +109,13 @@ func TestConfigErrors(t *testing.T) {
 		"compaction peer twice": {
 			minimalConfig + "compaction: {client: {peers: [{node: b, address: ':1'}, {node: b, address: ':2'}]}}\n", []string{`peers[1].node "b" is there twice`},
 		},
-		"pool of another kind": {minimalConfig + "pool: {client: {}}\n", []string{"[7:8]", "client"}},
+		"pool of another kind": {minimalConfig + "pool: {mount: {}}\n", []string{"[7:8]", "mount"}},
+		"pool client": {
+			minimalConfig + "pool: {client: {voters: [{node: a, address: x}], servers: [{node: b, address: ':1'}, {node: b, address: ':2'}], copies: 4, block_bytes: 5000}}\n",
+			[]string{"pool.client.voters[0].address must be HOST:PORT", `pool.client.servers[1].node "b" is there twice`,
+				"pool.client.copies must be between 1 and 3", "pool.client.block_bytes must be a power of two",
+				"pool.client.servers has 2 entries, which are too few for 4 copies"},
+		},
 		"pool server": {
 			minimalConfig + "pool: {server: {directory: pool, scrub_period_seconds: .nan, scrub_bytes_per_second: 1}}\n",
 			[]string{"pool.server.directory must be a path", "pool.server.scrub_period_seconds must be between 60 and",

@@ -19,6 +19,7 @@ import (
 type Pool struct {
 	Server   *PoolServer   `yaml:"server"`
 	Metadata *PoolMetadata `yaml:"metadata"`
+	Client   *PoolClient   `yaml:"client"`
 }
 
 // PoolServer has the node hold blocks of a pool.

@@ -53,7 +53,7 @@ func newRoot(environment Environment) *cobra.Command {
 		newAbort(environment), newPolicy(environment))
 	addTo(root, groupRun, newAgent(environment), newController(environment))
 	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCalibrate(environment),
-		newReplay(environment), newCompletion(environment), newVersion(environment), newDocs(environment))
+		newReplay(environment), newPool(environment), newCompletion(environment), newVersion(environment), newDocs(environment))
 	root.PersistentPreRun = func(command *cobra.Command, _ []string) {
 		if _, isService := command.Annotations[serviceAnnotation]; !isService {
 			environment.EndAtHangup()

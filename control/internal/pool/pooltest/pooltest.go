@@ -22,8 +22,10 @@ import (
 
 // Pool is a number of servers, and a client of each.
 type Pool struct {
-	Servers map[string]*Server
-	clients map[string]sluicev1.BlockServiceClient
+	// Authority is whose certificates all of the pool have.
+	Authority *securitytest.Authority
+	Servers   map[string]*Server
+	clients   map[string]sluicev1.BlockServiceClient
 }
 
 // Server is one server of a pool. Its blocks outlast it.
@@ -44,7 +46,7 @@ func New(t testing.TB, servers int) *Pool {
 	t.Helper()
 	authority := securitytest.NewAuthority(t, "test")
 	own := authority.Open(t, security.RoleAgent, "client")
-	pool := &Pool{Servers: make(map[string]*Server), clients: make(map[string]sluicev1.BlockServiceClient)}
+	pool := &Pool{Authority: authority, Servers: make(map[string]*Server), clients: make(map[string]sluicev1.BlockServiceClient)}
 	for i := range servers {
 		server := &Server{
 			Name: fmt.Sprintf("pool%d", i+1), Directory: t.TempDir(), t: t, link: newLink(t),
@@ -80,6 +82,11 @@ func (p *Pool) Service(node string) (sluicev1.BlockServiceClient, error) {
 		return nil, fmt.Errorf("there is no server %q", node)
 	}
 	return client, nil
+}
+
+// Address is where the server is reached, also when it was started again.
+func (s *Server) Address() string {
+	return s.link.address()
 }
 
 // Start serves what is in the directory.

@@ -3,21 +3,17 @@
 package entry
 
 import (
-	"encoding/hex"
 	"slices"
 	"time"
+
+	"sluice.dev/control/internal/pool/layout"
 )
 
-// FileIDBytes is the size of a file's id.
-const FileIDBytes = 16
-
 // FileID names a file for as long as it has blocks, whatever its paths: random bytes that its creator chooses.
-type FileID [FileIDBytes]byte
+type FileID = layout.FileID
 
-// String gives it as hexadecimal digits.
-func (id FileID) String() string {
-	return hex.EncodeToString(id[:])
-}
+// FileIDBytes is the size of a file's id.
+const FileIDBytes = layout.FileIDBytes
 
 // Layout says where the blocks of a file are: block b is in slot b modulo the number of slots.
 type Layout struct {

@@ -1,0 +1,185 @@
+// Package files is the files of a pool, as the one sees them that holds the lease on a directory of a volume:
+// it makes, reads, renames and removes them, and ends those that the holder before has left open.
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/metadata"
+	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/pool/stripe"
+)
+
+// Config says what a session is on, and how it makes files.
+type Config struct {
+	Volume, Path string
+	// Holder is who is told to others that want the lease.
+	Holder string
+	// TimeToLive of the lease: so long after this process is gone another one can take the directory over.
+	TimeToLive time.Duration
+	// Servers are the nodes that new files are spread over.
+	Servers    []string
+	Copies     int
+	BlockBytes int64
+	Options    stripe.Options
+}
+
+// sweepPeriod is how often servers are told again to remove what they could not be told before.
+const sweepPeriod = time.Minute
+
+// Session holds a lease. All that it does ends with an error once the lease is lost.
+type Session struct {
+	config   Config
+	metadata *metadata.Client
+	services stripe.Services
+	logger   *slog.Logger
+	view     View
+	lease    entry.Lease
+
+	ctx        context.Context
+	end        context.CancelCauseFunc
+	background sync.WaitGroup
+	// removed wakes the sweeper.
+	removed chan struct{}
+}
+
+var errDetached = errors.New("the session is over")
+
+// Attach takes the lease, and ends the files that were left open. Detach gives the lease back. The context is
+// for taking it alone.
+func Attach(
+	ctx context.Context, config Config, client *metadata.Client, services stripe.Services, logger *slog.Logger,
+) (*Session, error) {
+	begin := time.Now()
+	lease, left, err := client.AcquireLease(ctx, metadata.NewLease{
+		Volume: config.Volume, Path: config.Path, Holder: config.Holder, TimeToLive: config.TimeToLive,
+	})
+	if err != nil {
+		return nil, errors.Join(err, giveBack(ctx, client, lease))
+	}
+	s := &Session{
+		config: config, metadata: client, services: services, logger: logger, lease: lease, removed: make(chan struct{}, 1),
+		view: View{Volume: config.Volume, Metadata: client, Services: services, Options: config.Options, Logger: logger},
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.background.Go(func() { s.renew(begin) })
+	for _, file := range left {
+		if err := s.recover(ctx, file); err != nil {
+			return nil, errors.Join(fmt.Errorf("end the file %s that was left open: %w", file.Path, err), s.Detach(ctx))
+		}
+	}
+	s.background.Go(s.sweep)
+	return s, nil
+}
+
+// giveBack returns a lease that nothing can be done with, if there is one.
+func giveBack(ctx context.Context, client *metadata.Client, lease entry.Lease) error {
+	if lease.Epoch == 0 {
+		return nil
+	}
+	return client.ReleaseLease(ctx, metadata.At{Volume: lease.Volume, Path: lease.Path, Epoch: lease.Epoch})
+}
+
+// Detach gives the lease back. Files that are being written stay open, and are ended by the next holder.
+func (s *Session) Detach(ctx context.Context) error {
+	s.end(errDetached)
+	s.background.Wait()
+	return s.metadata.ReleaseLease(ctx, s.at(s.config.Path))
+}
+
+// Lost is closed once the lease is, or the session is over.
+func (s *Session) Lost() <-chan struct{} {
+	return s.ctx.Done()
+}
+
+// renew has the lease last, and ends the session when it may have run out: others may have it then.
+func (s *Session) renew(last time.Time) {
+	const partsOfItsTime = 4
+	ticker := time.NewTicker(s.lease.TimeToLive / partsOfItsTime)
+	defer ticker.Stop()
+	for {
+		ends := last.Add(s.lease.TimeToLive)
+		ctx, cancel := context.WithDeadline(s.ctx, ends)
+		begin := time.Now()
+		err := s.metadata.RenewLease(ctx, s.lease)
+		cancel()
+		switch {
+		case err == nil:
+			last = begin
+		case s.ctx.Err() != nil:
+			return
+		case entry.ReasonOf(err) != entry.Unavailable || !time.Now().Before(ends):
+			s.end(fmt.Errorf("the lease on %s of the volume %s is lost: %w", s.config.Path, s.config.Volume, err))
+			return
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// during bounds a call by the session as well.
+func (s *Session) during(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// explain gives why the session is over, of a call that has failed for that.
+func (s *Session) explain(err error) error {
+	if err != nil && s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	return err
+}
+
+func (s *Session) at(path string) metadata.At {
+	return metadata.At{Volume: s.config.Volume, Path: path, Epoch: s.lease.Epoch}
+}
+
+// recover ends a file that the holder before has left open.
+func (s *Session) recover(ctx context.Context, left entry.OpenFile) error {
+	ctx, cancel := s.during(ctx)
+	defer cancel()
+	length, err := stripe.Recover(ctx, stripeOf(left.File), s.lease.Epoch, int64(left.File.LengthBytes), s.services, s.config.Options,
+		s.lost(left.File.ID))
+	if err != nil {
+		return err
+	}
+	s.logger.Info("a file that was left open is ended", "volume", s.config.Volume, "path", left.Path, "bytes", length)
+	return s.metadata.SealFile(ctx, left.File.ID, s.lease.Epoch, uint64(length))
+}
+
+// lost notes segments that are not to be read.
+func (s *Session) lost(file entry.FileID) stripe.Lost {
+	return func(ctx context.Context, place stripe.Place, cause error) error {
+		s.logger.Warn("a copy of a file is lost", "file", file.String(), "slot", place.Slot, "copy", place.Copy, "error", cause)
+		return s.metadata.MarkMissing(ctx, metadata.Part{
+			ID: file, Epoch: s.lease.Epoch, Place: entry.Place{Slot: uint32(place.Slot), Copy: uint32(place.Copy)},
+		})
+	}
+}
+
+// stripeOf is where a file is.
+func stripeOf(file entry.File) stripe.File {
+	missing := make(map[stripe.Place]bool)
+	for _, place := range file.Missing {
+		missing[stripe.Place{Slot: int(place.Slot), Copy: int(place.Copy)}] = true
+	}
+	return stripe.File{
+		ID:      file.ID,
+		Stripes: layout.Stripes{BlockBytes: int64(file.Layout.BlockBytes), Slots: file.Layout.Slots()},
+		Servers: file.Layout.Servers, Missing: missing,
+	}
+}

@@ -1,0 +1,87 @@
+package files
+
+import (
+	"context"
+	"time"
+
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/metadata/entry"
+)
+
+// sweep has servers remove the segments of removed files, of whoever has removed them, until the session ends.
+func (s *Session) sweep() {
+	ticker := time.NewTicker(sweepPeriod)
+	defer ticker.Stop()
+	for {
+		if err := s.sweepOnce(s.ctx); err != nil && s.ctx.Err() == nil {
+			s.logger.Warn("not all blocks of removed files are removed yet", "error", err)
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticker.C:
+		case <-s.removed:
+		}
+	}
+}
+
+// wakeSweeper does not wait for it.
+func (s *Session) wakeSweeper(removal *entry.Removal) {
+	if removal == nil {
+		return
+	}
+	select {
+	case s.removed <- struct{}{}:
+	default:
+	}
+}
+
+// sweepOnce goes through the list of removals. One whose server does not answer stays for later.
+func (s *Session) sweepOnce(ctx context.Context) error {
+	var page entry.Page[*entry.FileID]
+	page.Limit = entry.MaxPageEntries
+	var last error
+	for {
+		removals, more, err := s.metadata.Removals(ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, removal := range removals {
+			if err := s.reclaim(ctx, removal); err != nil {
+				last = err
+			}
+			page.After = &removal.ID
+		}
+		if !more {
+			return last
+		}
+	}
+}
+
+// reclaim removes the segments of a file from all of its servers, and then the file from the list.
+func (s *Session) reclaim(ctx context.Context, removal entry.Removal) error {
+	told := make(map[string]bool)
+	for _, slots := range removal.Layout.Servers {
+		for _, node := range slots {
+			if told[node] {
+				continue
+			}
+			told[node] = true
+			if err := s.removeFrom(ctx, node, removal.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return s.metadata.ConfirmRemoval(ctx, removal.ID)
+}
+
+func (s *Session) removeFrom(ctx context.Context, node string, file entry.FileID) error {
+	service, err := s.services(node)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.config.Options.Patience)
+	defer cancel()
+	_, err = service.RemoveFile(ctx, &sluicev1.RemoveFileRequest{FileId: file[:]})
+	return err
+}
