@@ -39,9 +39,10 @@ func (c *Controller) loop(ctx context.Context, tick tickFunc, reloads <-chan loa
 		}
 		startedAt := c.now()
 		c.period(ctx)
-		c.metrics.periodDone(c.now().Sub(startedAt))
+		elapsed := c.now().Sub(startedAt)
+		c.metrics.periodDone(elapsed)
 		afterPeriod()
-		c.skipMissed(ticks, c.now().Sub(startedAt))
+		c.skipMissed(ticks, elapsed)
 	}
 }
 
