@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 )
 
+// writeAheadBytes is how much may have been added before the disk begins with it, whether there is a sync or not.
+const writeAheadBytes = 1 << 20
+
 // Append adds bytes at the end of a segment, which it makes if the offset is 0, and returns the segment's
 // length. Bytes that are there already are compared: a writer may send again what it has had no answer to.
 // What was added is on the disk after Sync or Seal.
@@ -148,6 +151,10 @@ func (h *held) add(data []byte) error {
 		return errors.Join(ofDevice("add to", h.id, err), h.file.Truncate(h.sums.length))
 	}
 	h.sums.add(data)
+	if waiting := h.sums.length - h.writing; waiting >= writeAheadBytes {
+		beginWriting(h.file, h.writing, waiting)
+		h.writing = h.sums.length
+	}
 	return nil
 }
 
@@ -210,6 +217,7 @@ func (h *held) cut(length int64) error {
 	if err := h.file.Truncate(length); err != nil {
 		return ofDevice("cut", h.id, err)
 	}
+	h.writing = min(h.writing, length)
 	return h.addSumsFrom(h.file, h.sums.cut(length))
 }
 

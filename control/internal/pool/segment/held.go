@@ -20,6 +20,8 @@ type held struct {
 	epoch  uint64
 	sealed bool
 	sums   *sums
+	// writing is the length up to which the disk was told to begin.
+	writing int64
 	// named says whether the directory's entry of the segment is on the disk.
 	named bool
 	// closed is one that was removed, or that has to be found again.
