@@ -40,7 +40,7 @@ func (s *Store) Append(id ID, epoch uint64, offset int64, data []byte) (int64, e
 func (s *Store) Sync(id ID, epoch uint64) (int64, error) {
 	return s.change(id, epoch, s.find, func(segment *held) error {
 		if segment.sealed {
-			return nil
+			return segment.syncName()
 		}
 		return segment.sync()
 	})
@@ -162,6 +162,11 @@ func (h *held) sync() error {
 	if err := syncData(h.file); err != nil {
 		return ofDevice("sync", h.id, err)
 	}
+	return h.syncName()
+}
+
+// syncName has the segment's name on the disk, which it may not be yet, also of one that was found there.
+func (h *held) syncName() error {
 	if h.named {
 		return nil
 	}
@@ -185,7 +190,7 @@ func (h *held) sealAt(length int64) error {
 	case h.sealed && h.sums.length > length:
 		return Failf(Sealed, "%s is sealed with %d bytes: it cannot be cut to %d", h.id, h.sums.length, length)
 	case h.sealed:
-		return nil
+		return h.syncName()
 	}
 	return h.seal(length)
 }
@@ -203,11 +208,8 @@ func (h *held) seal(length int64) error {
 	if err != nil {
 		return ofDevice("seal", h.id, err)
 	}
-	h.sealed, h.named = true, true
-	if err := h.syncNames(); err != nil {
-		return ofDevice("seal", h.id, err)
-	}
-	return nil
+	h.sealed, h.named = true, false
+	return h.syncName()
 }
 
 func (h *held) cut(length int64) error {

@@ -246,7 +246,7 @@ func (s *Store) findLocked(id ID) (*held, error) {
 		return nil, err
 	}
 	_, epoch, sealed, _ := parseName(id.File, name)
-	segment := &held{id: id, directory: directoryOf(s.root, id.File), epoch: epoch, sealed: sealed, named: sealed}
+	segment := &held{id: id, directory: directoryOf(s.root, id.File), epoch: epoch, sealed: sealed}
 	s.hold(segment)
 	return segment, nil
 }

@@ -61,13 +61,6 @@ func NewWriter(ctx context.Context, file File, epoch uint64, services Services, 
 	return w, nil
 }
 
-// Length is how much was appended, in bytes.
-func (w *Writer) Length() int64 {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.length
-}
-
 // Append adds bytes at the end. They are the servers' after Sync or Seal alone.
 func (w *Writer) Append(data []byte) error {
 	w.mutex.Lock()
