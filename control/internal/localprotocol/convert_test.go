@@ -181,7 +181,7 @@ func TestCodesHaveNumbers(t *testing.T) {
 	}
 	numbers := map[Number]store.Code{}
 	for _, code := range codes {
-		number := numberOf(code)
+		number := NumberOf(code)
 		if other, taken := numbers[number]; taken {
 			t.Errorf("%q and %q have the same number %d", code, other, number)
 		}

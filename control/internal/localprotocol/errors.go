@@ -38,6 +38,8 @@ type Error struct {
 type ErrorData struct {
 	Code store.Code `json:"code"`
 	Hint string     `json:"hint,omitempty"`
+	// Reason is a word for programs, where a protocol has more of them than codes.
+	Reason string `json:"reason,omitempty"`
 }
 
 // maxErrorBytes bounds what an error repeats of the input that it is about.
@@ -50,6 +52,16 @@ func NewError(number Number, message, hint string) *Error {
 		Message: shorten(message),
 		Data:    &ErrorData{Code: number.Code(), Hint: hint},
 	}
+}
+
+// WithReason returns a copy that has a reason, if there is one.
+func (e *Error) WithReason(reason string) *Error {
+	with := *e
+	with.Data = &ErrorData{Code: e.Number.Code(), Reason: reason}
+	if e.Data != nil {
+		with.Data.Hint = e.Data.Hint
+	}
+	return &with
 }
 
 func shorten(message string) string {
@@ -96,7 +108,8 @@ func (n Number) Code() store.Code {
 	}
 }
 
-func numberOf(code store.Code) Number {
+// NumberOf is the number that stands for a code.
+func NumberOf(code store.Code) Number {
 	switch code {
 	case store.CodeInvalid:
 		return NumberInvalid
@@ -125,7 +138,7 @@ func errorFrom(err error) *Error {
 	}
 	var failure *store.Error
 	if errors.As(err, &failure) {
-		return NewError(numberOf(failure.Code), failure.Message, failure.Hint)
+		return NewError(NumberOf(failure.Code), failure.Message, failure.Hint)
 	}
 	return NewError(NumberInternal, err.Error(), "")
 }
@@ -149,7 +162,7 @@ func readError(m *members) *Error {
 
 func readErrorData(m *members) *ErrorData {
 	data := &ErrorData{Code: store.Code(m.text("code", 1, MaxLineBytes))}
-	if isKnown := numberOf(data.Code).Code() == data.Code; !isKnown {
+	if isKnown := NumberOf(data.Code).Code() == data.Code; !isKnown {
 		m.refuse("code", "the word for a code")
 	}
 	if m.has("hint") {
