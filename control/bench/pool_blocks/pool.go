@@ -156,7 +156,7 @@ func (f *pooled) finish() error {
 	}
 	f.writer.Close()
 	damaged := func(place stripe.Place, cause error) { fmt.Fprintln(os.Stderr, place, "is damaged:", cause) }
-	f.reader, err = stripe.NewReader(f.file, length, f.pool.service, stripe.DefaultOptions(), damaged)
+	f.reader, err = stripe.NewReader(f.file, length, f.pool.service, stripe.DefaultOptions(), stripe.NewSuspects(time.Now), damaged)
 	return err
 }
 

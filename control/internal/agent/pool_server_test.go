@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice.dev/control/internal/agent"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
@@ -55,7 +56,7 @@ func TestAgentHoldsBlocks(t *testing.T) {
 	stop = n.start()
 	defer stop()
 	service = n.blockService(security.RoleAgent)
-	reader, err := stripe.NewReader(file, int64(len(content)), services, stripe.DefaultOptions(), nil)
+	reader, err := stripe.NewReader(file, int64(len(content)), services, stripe.DefaultOptions(), stripe.NewSuspects(time.Now), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

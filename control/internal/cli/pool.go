@@ -75,7 +75,7 @@ func (u *poolUse) logger() *slog.Logger {
 func (u *poolUse) view(access *agent.PoolAccess, volume string) files.View {
 	return files.View{
 		Volume: volume, Metadata: access.Metadata, Services: access.Servers.Service,
-		Options: stripe.DefaultOptions(), Logger: u.logger(),
+		Options: stripe.DefaultOptions(), Suspects: stripe.NewSuspects(time.Now), Logger: u.logger(),
 	}
 }
 
@@ -89,7 +89,7 @@ func (u *poolUse) attached(ctx context.Context, volume string, do func(session *
 		session, err := files.Attach(ctx, files.Config{
 			Volume: volume, Path: entry.Root, Holder: fmt.Sprintf("sluice pool, process %d of %s", os.Getpid(), host),
 			TimeToLive: poolLeaseTime, Servers: access.Servers.Names(), Copies: access.Copies, BlockBytes: access.BlockBytes,
-			Options: stripe.DefaultOptions(),
+			Options: stripe.DefaultOptions(), Suspects: stripe.NewSuspects(time.Now),
 		}, access.Metadata, access.Servers.Service, u.logger())
 		if err != nil {
 			return err

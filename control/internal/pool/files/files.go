@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"sync"
 
 	"sluice.dev/control/internal/pool/layout"
@@ -30,7 +31,7 @@ func (s *Session) Create(ctx context.Context, path string) (*Writer, error) {
 	var id entry.FileID
 	// It never fails: crypto/rand ends the program before.
 	_, _ = rand.Read(id[:])
-	servers, err := layout.Place(id, s.config.Servers, s.config.Copies)
+	servers, err := layout.Place(id, s.servers(), s.config.Copies)
 	if err != nil {
 		return nil, err
 	}
@@ -40,11 +41,25 @@ func (s *Session) Create(ctx context.Context, path string) (*Writer, error) {
 		return nil, s.explain(err)
 	}
 	s.wakeSweeper(replaced)
-	writer, err := stripe.NewWriter(s.ctx, stripeOf(file), s.lease.Epoch, s.services, s.config.Options, s.lost(id))
+	writer, err := stripe.NewWriter(s.ctx, stripeOf(file), s.lease.Epoch, s.services, s.config.Options, s.lost(stripeOf(file)))
 	if err != nil {
 		return nil, err
 	}
 	return &Writer{session: s, id: id, stripes: writer}, nil
+}
+
+// servers are those of a new file: without those that would have it wait, and then go on without a copy.
+func (s *Session) servers() []string {
+	trusted := slices.DeleteFunc(slices.Clone(s.config.Servers), s.config.Suspects.Has)
+	if len(trusted) < s.config.Copies {
+		return s.config.Servers
+	}
+	return trusted
+}
+
+// ID is the file's.
+func (w *Writer) ID() entry.FileID {
+	return w.id
 }
 
 // Append adds bytes at the end, which are there for certain after Sync or Seal alone.

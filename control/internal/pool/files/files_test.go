@@ -46,7 +46,7 @@ func (w *world) config(holder string, timeToLive time.Duration) files.Config {
 	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
 	return files.Config{
 		Volume: "orders", Path: "/", Holder: holder, TimeToLive: timeToLive,
-		Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes, Options: options,
+		Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes, Options: options, Suspects: stripe.NewSuspects(time.Now),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/metadata/entry"
 	"sluice.dev/control/internal/pool/stripe"
+	"sluice.dev/control/internal/store"
 )
 
 // Config says what a session is on, and how it makes files.
@@ -28,6 +30,11 @@ type Config struct {
 	Copies     int
 	BlockBytes int64
 	Options    stripe.Options
+	// Suspects may be shared with other sessions: new files are not put on such nodes while there are enough others.
+	Suspects *stripe.Suspects
+	// Continues is, of one that goes on after it was gone for a while, a file that it has left open: if that is not
+	// open any more, somebody else has had the lease since.
+	Continues *entry.FileID
 }
 
 // sweepPeriod is how often servers are told again to remove what they could not be told before.
@@ -49,7 +56,7 @@ type Session struct {
 	removed chan struct{}
 }
 
-var errDetached = errors.New("the session is over")
+var errDetached = store.Errorf(store.CodeRefused, "the session is over").WithHint("Begin another one.")
 
 // Attach takes the lease, and ends the files that were left open. Detach gives the lease back. The context is
 // for taking it alone.
@@ -63,9 +70,12 @@ func Attach(
 	if err != nil {
 		return nil, errors.Join(err, giveBack(ctx, client, lease))
 	}
+	if err := config.goesOn(left); err != nil {
+		return nil, errors.Join(err, giveBack(ctx, client, lease))
+	}
 	s := &Session{
 		config: config, metadata: client, services: services, logger: logger, lease: lease, removed: make(chan struct{}, 1),
-		view: View{Volume: config.Volume, Metadata: client, Services: services, Options: config.Options, Logger: logger},
+		view: View{Volume: config.Volume, Metadata: client, Services: services, Options: config.Options, Suspects: config.Suspects, Logger: logger},
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.background.Go(func() { s.renew(begin) })
@@ -76,6 +86,15 @@ func Attach(
 	}
 	s.background.Go(s.sweep)
 	return s, nil
+}
+
+func (c Config) goesOn(left []entry.OpenFile) error {
+	isIt := func(file entry.OpenFile) bool { return file.File.ID == *c.Continues }
+	if c.Continues == nil || slices.ContainsFunc(left, isIt) {
+		return nil
+	}
+	return entry.Refusef(entry.Fenced, "somebody else has had the lease on %s of the volume %s meanwhile", c.Path, c.Volume).
+		WithHint("Open the store anew: its files may have changed.")
 }
 
 // giveBack returns a lease that nothing can be done with, if there is one.
@@ -153,7 +172,7 @@ func (s *Session) recover(ctx context.Context, left entry.OpenFile) error {
 	ctx, cancel := s.during(ctx)
 	defer cancel()
 	length, err := stripe.Recover(ctx, stripeOf(left.File), s.lease.Epoch, int64(left.File.LengthBytes), s.services, s.config.Options,
-		s.lost(left.File.ID))
+		s.lost(stripeOf(left.File)))
 	if err != nil {
 		return err
 	}
@@ -162,11 +181,13 @@ func (s *Session) recover(ctx context.Context, left entry.OpenFile) error {
 }
 
 // lost notes segments that are not to be read.
-func (s *Session) lost(file entry.FileID) stripe.Lost {
+func (s *Session) lost(file stripe.File) stripe.Lost {
 	return func(ctx context.Context, place stripe.Place, cause error) error {
-		s.logger.Warn("a copy of a file is lost", "file", file.String(), "slot", place.Slot, "copy", place.Copy, "error", cause)
+		node := file.Servers[place.Copy][place.Slot]
+		s.config.Suspects.Add(node)
+		s.logger.Warn("a copy of a file is lost", "file", file.ID.String(), "slot", place.Slot, "copy", place.Copy, "node", node, "error", cause)
 		return s.metadata.MarkMissing(ctx, metadata.Part{
-			ID: file, Epoch: s.lease.Epoch, Place: entry.Place{Slot: uint32(place.Slot), Copy: uint32(place.Copy)},
+			ID: file.ID, Epoch: s.lease.Epoch, Place: entry.Place{Slot: uint32(place.Slot), Copy: uint32(place.Copy)},
 		})
 	}
 }

@@ -16,12 +16,15 @@ type View struct {
 	Metadata *metadata.Client
 	Services stripe.Services
 	Options  stripe.Options
+	// Suspects may be shared with other views, of whatever volumes.
+	Suspects *stripe.Suspects
 	Logger   *slog.Logger
 }
 
 // Reader reads a file as it was when it was opened.
 type Reader struct {
 	*stripe.Reader
+	ID entry.FileID
 	// Length is in bytes.
 	Length int64
 }
@@ -38,8 +41,8 @@ func (v View) Open(ctx context.Context, path string) (*Reader, error) {
 	damaged := func(place stripe.Place, cause error) {
 		v.Logger.Warn("a copy of a file cannot be read", "path", path, "slot", place.Slot, "copy", place.Copy, "error", cause)
 	}
-	reader, err := stripe.NewReader(stripeOf(*file), int64(file.LengthBytes), v.Services, v.Options, damaged)
-	return &Reader{reader, int64(file.LengthBytes)}, err
+	reader, err := stripe.NewReader(stripeOf(*file), int64(file.LengthBytes), v.Services, v.Options, v.Suspects, damaged)
+	return &Reader{reader, file.ID, int64(file.LengthBytes)}, err
 }
 
 // Stat gives a file, nil for a directory.

@@ -52,7 +52,7 @@ func BenchmarkScan(b *testing.B) {
 	benchWrite(b, pool, file)
 	b.SetBytes(benchBytes)
 	for b.Loop() {
-		reader, err := stripe.NewReader(file, benchBytes, pool.Service, stripe.DefaultOptions(), nil)
+		reader, err := stripe.NewReader(file, benchBytes, pool.Service, stripe.DefaultOptions(), stripe.NewSuspects(time.Now), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

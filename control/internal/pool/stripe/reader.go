@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,20 +24,16 @@ type Reader struct {
 	services Services
 	options  Options
 	damaged  Damaged
-
-	mutex sync.Mutex
-	// avoided are the nodes that have failed this reader, which are asked last.
-	avoided map[string]bool
+	// suspects are asked last.
+	suspects *Suspects
 }
 
-// NewReader reads a file of that length.
-func NewReader(file File, length int64, services Services, options Options, damaged Damaged) (*Reader, error) {
+// NewReader reads a file of that length. Readers share what they know of nodes that fail.
+func NewReader(file File, length int64, services Services, options Options, suspects *Suspects, damaged Damaged) (*Reader, error) {
 	if err := file.check(); err != nil {
 		return nil, err
 	}
-	return &Reader{
-		file: file, length: length, services: services, options: options, damaged: damaged, avoided: make(map[string]bool),
-	}, nil
+	return &Reader{file: file, length: length, services: services, options: options, suspects: suspects, damaged: damaged}, nil
 }
 
 // ReadAt fills a buffer as io.ReaderAt does: with fewer bytes, and io.EOF, where the file ends.
@@ -92,7 +87,7 @@ func (r *Reader) fill(ctx context.Context, piece layout.Piece, into []byte) erro
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.avoid(r.file.server(place))
+		r.suspects.Add(r.file.server(place))
 		failed[place] = err
 		problems = append(problems, fmt.Errorf("%s: %w", r.file.server(place), err))
 	}
@@ -107,26 +102,18 @@ func (r *Reader) report(failed map[Place]error) {
 
 // candidates gives the segments of a slot, those of servers that have failed last.
 func (r *Reader) candidates(slot int) []Place {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
 	var good, bad []Place
 	for c := range r.file.Servers {
 		place := Place{Slot: slot, Copy: c}
 		switch {
 		case r.file.Missing[place]:
-		case r.avoided[r.file.server(place)]:
+		case r.suspects.Has(r.file.server(place)):
 			bad = append(bad, place)
 		default:
 			good = append(good, place)
 		}
 	}
 	return append(good, bad...)
-}
-
-func (r *Reader) avoid(node string) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.avoided[node] = true
 }
 
 func (r *Reader) ask(ctx context.Context, place Place, offset int64, into []byte) error {

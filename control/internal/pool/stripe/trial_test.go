@@ -75,7 +75,7 @@ func (tr *trial) reader(length int, damaged stripe.Damaged) *stripe.Reader {
 	for place := range tr.lost {
 		file.Missing[place] = true
 	}
-	reader, err := stripe.NewReader(file, int64(length), tr.pool.Service, options(), damaged)
+	reader, err := stripe.NewReader(file, int64(length), tr.pool.Service, options(), stripe.NewSuspects(time.Now), damaged)
 	if err != nil {
 		tr.t.Fatal(err)
 	}
