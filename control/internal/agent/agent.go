@@ -60,6 +60,7 @@ type Agent struct {
 	metricsServer *http.Server
 	compactions   compactions
 	poolServer    poolServer
+	poolGateway   poolGateway
 	// metadata is nil where the agent holds none of a pool.
 	metadata *metadata.Server
 }
@@ -67,7 +68,7 @@ type Agent struct {
 // Run is an agent, until its context ends; it then lets calls that are under way end and returns nil.
 // Leases stay in the stores. It is for a process of its own, whose runtime it sets up.
 func Run(ctx context.Context, config Config, logger *slog.Logger) error {
-	if config.Pool.Server == nil {
+	if config.Pool.Server == nil && !config.Pool.hasGateway() {
 		beFrugal()
 	}
 	agent, err := Open(ctx, config, logger)
@@ -84,7 +85,9 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 		return nil, err
 	}
 	agent := &Agent{config: config, logger: logger, credentials: credentials, stopping: make(chan struct{})}
-	if err := errors.Join(agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx), agent.openPoolServer()); err != nil {
+	err = errors.Join(
+		agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx), agent.openPoolServer(), agent.openPoolGateway(ctx))
+	if err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
 	if err := agent.assemble(ctx); err != nil {
@@ -126,7 +129,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	problems := []error{a.closeCompactions(), a.closePoolServer(), a.closeMetadata()}
+	problems := []error{a.closeCompactions(), a.closePoolGateway(), a.closePoolServer(), a.closeMetadata()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -190,12 +193,13 @@ func (a *Agent) Serve(ctx context.Context) error {
 	loops.Go(func() { a.sampleSignals(background) })
 	<-found
 
-	failures := make(chan error, 3)
+	failures := make(chan error, 4)
 	loops.Go(func() { failures <- a.server.Serve(a.listener) })
 	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
 	a.serveCompactions(background, loops.Go, failures)
 	a.servePoolServer(background, loops.Go)
 	a.serveMetadata(background, loops.Go)
+	stopGateway := a.servePoolGateway(background, failures)
 	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	a.tell(systemd.Ready)
 	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
@@ -207,12 +211,16 @@ func (a *Agent) Serve(ctx context.Context) error {
 	case failure = <-failures:
 	}
 	a.tell(systemd.Stopping)
+	stopGateway()
 	a.shutDown()
 	stop()
 	loops.Wait()
 	a.registry.Wait()
 	if err := a.closeCompactions(); err != nil && !errors.Is(err, net.ErrClosed) {
 		a.logger.Warn("a connection for compactions was not closed", "error", err)
+	}
+	if err := a.closePoolGateway(); err != nil && !errors.Is(err, net.ErrClosed) {
+		a.logger.Warn("a connection to the pool was not closed", "error", err)
 	}
 	if err := a.closePoolServer(); err != nil {
 		a.logger.Warn("the blocks of the pool were not closed", "error", err)
@@ -270,7 +278,7 @@ func stopServer(server *grpc.Server, most time.Duration) (isOver bool) {
 // discover keeps the registry at what there is, and calls first once it has looked for the first time.
 func (a *Agent) discover(ctx context.Context, first func()) {
 	discovery.Watch(ctx, a.config.SocketDirectory, rescanPeriod, a.logger, func(sockets []discovery.Socket) {
-		a.registry.Update(ctx, sourcesOf(a.config.Postgres, a.withoutOwnSocket(sockets)))
+		a.registry.Update(ctx, sourcesOf(a.config.Postgres, a.withoutOwnSockets(sockets)))
 		first()
 	})
 }

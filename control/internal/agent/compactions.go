@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -132,17 +133,14 @@ func (a *Agent) closeCompactions() error {
 	return errors.Join(problems...)
 }
 
-// withoutOwnSocket leaves out the agent's own socket, which is where those of stores are.
-func (a *Agent) withoutOwnSocket(found []discovery.Socket) []discovery.Socket {
-	client := a.config.Compaction.Client
-	if client == nil {
-		return found
+// withoutOwnSockets leaves out the agent's own, which are where those of stores are.
+func (a *Agent) withoutOwnSockets(found []discovery.Socket) []discovery.Socket {
+	own := make(map[string]bool)
+	if client := a.config.Compaction.Client; client != nil {
+		own[client.Socket] = true
 	}
-	var sockets []discovery.Socket
-	for _, socket := range found {
-		if socket.Path != client.Socket {
-			sockets = append(sockets, socket)
-		}
+	if client := a.config.Pool.Client; client != nil {
+		own[client.Socket] = true
 	}
-	return sockets
+	return slices.DeleteFunc(slices.Clone(found), func(socket discovery.Socket) bool { return own[socket.Path] })
 }

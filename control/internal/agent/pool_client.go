@@ -21,6 +21,10 @@ type PoolClient struct {
 	// Copies and BlockBytes are those of new files.
 	Copies     int    `yaml:"copies"`
 	BlockBytes uint64 `yaml:"block_bytes"`
+	// Socket is where the stores of this node find the pool's files; empty for nowhere.
+	Socket string `yaml:"socket"`
+	// LeaseSeconds is how long the directory of a store is nobody's once this agent is gone.
+	LeaseSeconds float64 `yaml:"lease_seconds"`
 }
 
 const (
@@ -28,11 +32,14 @@ const (
 	defaultPoolBlockBytes = 1 << 20
 	mostPoolBlockBytes    = 64 << 20
 	mostPoolVoters        = 5
+	defaultPoolLease      = 10
+	leastPoolLease        = 5
+	longestPoolLease      = 3600
 )
 
 // UnmarshalYAML sets the defaults of what is left out.
 func (c *PoolClient) UnmarshalYAML(unmarshal func(any) error) error {
-	*c = PoolClient{Copies: defaultPoolCopies, BlockBytes: defaultPoolBlockBytes}
+	*c = PoolClient{Copies: defaultPoolCopies, BlockBytes: defaultPoolBlockBytes, LeaseSeconds: defaultPoolLease}
 	type plain PoolClient
 	return unmarshal((*plain)(c))
 }
@@ -43,6 +50,10 @@ func (c *PoolClient) check(key string) error {
 		checkPeers(key+".servers", c.Servers, entry.MaxSlots),
 		checkRange(key+".copies", float64(c.Copies), 1, layout.MaxCopies),
 		checkRange(key+".block_bytes", float64(c.BlockBytes), segment.PageBytes, mostPoolBlockBytes),
+		checkRange(key+".lease_seconds", c.LeaseSeconds, leastPoolLease, longestPoolLease),
+	}
+	if c.Socket != "" {
+		problems = append(problems, checkPath(key+".socket", c.Socket))
 	}
 	if c.BlockBytes&(c.BlockBytes-1) != 0 {
 		problems = append(problems, fmt.Errorf("%s.block_bytes must be a power of two, not %d", key, c.BlockBytes))

@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice.dev/control/internal/pool/files"
+	"sluice.dev/control/internal/pool/gateway/message"
+	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/store"
+)
+
+const (
+	// lockName is a file in a store's directory, open as long as the store's lease goes on: the next holder of the
+	// lease ends all open files, by which a store whose agent was gone sees that there was one.
+	lockName = ".sluice-session"
+	// endTime is how long what a store has written may take to be on the disks once the store is gone.
+	endTime = 10 * time.Second
+)
+
+// session is a store's lease, and the files that it has open; or a view, without a lease.
+type session struct {
+	name   string
+	volume string
+	open   *openFiles
+
+	// Those of a view are nil or empty.
+	path  string
+	files *files.Session
+	lock  *files.Writer
+
+	mutex sync.Mutex
+	// writers are those of the files that are being written, by the path that each has now.
+	writers map[string]*writer
+}
+
+// writer is a file that is being written.
+type writer struct {
+	*files.Writer
+
+	mutex  sync.Mutex
+	length int64
+}
+
+func (w *writer) append(data []byte) (int64, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if err := w.Append(data); err != nil {
+		return 0, err
+	}
+	w.length += int64(len(data))
+	return w.length, nil
+}
+
+func (w *writer) bytes() int64 {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.length
+}
+
+func (s *Server) view(ctx context.Context, volume string) (*session, error) {
+	view := files.View{
+		Volume: volume, Metadata: s.pool.Metadata, Services: s.pool.Services, Options: s.pool.Options, Suspects: s.suspects, Logger: s.logger,
+	}
+	if _, err := view.Stat(ctx, entry.Root); err != nil {
+		return nil, err
+	}
+	begun := &session{volume: volume, open: newOpenFiles(view)}
+	s.keep(begun)
+	return begun, nil
+}
+
+func (s *Server) attach(ctx context.Context, wanted message.AttachParams) (*session, error) {
+	config := files.Config{
+		Volume: wanted.Volume, Path: wanted.Path, Holder: fmt.Sprintf("%s of %s", wanted.Holder, s.node),
+		TimeToLive: s.pool.TimeToLive, Servers: s.pool.Servers, Copies: s.pool.Copies, BlockBytes: s.pool.BlockBytes,
+		Options: s.pool.Options, Suspects: s.suspects, Continues: (*layout.FileID)(wanted.Lock),
+	}
+	held, err := files.Attach(ctx, config, s.pool.Metadata, s.pool.Services, s.logger)
+	if err != nil {
+		return nil, err
+	}
+	begun := &session{volume: wanted.Volume, path: wanted.Path, files: held, open: newOpenFiles(held), writers: make(map[string]*writer)}
+	if begun.lock, err = held.Create(ctx, begun.lockPath()); err != nil {
+		return nil, errors.Join(err, held.Detach(ctx))
+	}
+	s.keep(begun)
+	return begun, nil
+}
+
+func (s *session) lockPath() string {
+	return path.Join(s.path, lockName)
+}
+
+// end has all that was written on the disks, as a file system would have it, and gives the lease back. It leaves the
+// lock for a store that goes on later.
+func (s *session) end(ctx context.Context, isForGood bool) error {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	all := s.open.close()
+	if s.files == nil {
+		return nil
+	}
+	var problems []error
+	for path, left := range s.takeWriters() {
+		if err := left.Seal(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("end the file %s: %w", path, err))
+		}
+	}
+	for _, each := range append(all, &writer{Writer: s.lock}) {
+		each.Close()
+	}
+	if isForGood {
+		problems = append(problems, s.files.Remove(ctx, s.lockPath()))
+	}
+	return errors.Join(append(problems, s.files.Detach(ctx))...)
+}
+
+func (s *session) takeWriters() map[string]*writer {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	taken := s.writers
+	// Nil tells create that the session is over.
+	s.writers = nil
+	return taken
+}
+
+// create begins a file, in place of one that has the path.
+func (s *session) create(ctx context.Context, path string) (message.OpenResult, error) {
+	if path == s.lockPath() {
+		return message.OpenResult{}, store.Invalidf("%s is the agent's own", path).WithHint("Choose another name.")
+	}
+	created, err := s.files.Create(ctx, path)
+	if err != nil {
+		return message.OpenResult{}, err
+	}
+	begun := &writer{Writer: created}
+	s.mutex.Lock()
+	isOver := s.writers == nil
+	if !isOver {
+		s.writers[path] = begun
+	}
+	s.mutex.Unlock()
+	if isOver {
+		created.Close()
+		return message.OpenResult{}, errSessionOver()
+	}
+	number, err := s.open.addWriter(begun)
+	if err != nil {
+		created.Close()
+		s.forget(begun)
+	}
+	return message.OpenResult{File: number, ID: message.FileID(created.ID())}, err
+}
+
+func errSessionOver() error {
+	return store.Errorf(store.CodeRefused, "the session is over").WithHint("Begin another one.")
+}
+
+// forget is for a file that is not written any more.
+func (s *session) forget(ended *writer) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for path, each := range s.writers {
+		if each == ended {
+			delete(s.writers, path)
+		}
+	}
+}
+
+// writerAt gives who writes the file of a path, nil if nobody does.
+func (s *session) writerAt(path string) *writer {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.writers[path]
+}
+
+// moved notes the new paths of files that are being written.
+func (s *session) moved(source, target string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	moved := make(map[string]*writer)
+	for path, each := range s.writers {
+		rest, isBelow := strings.CutPrefix(path, source+"/")
+		switch {
+		case path == source:
+			moved[target] = each
+		case isBelow:
+			moved[target+"/"+rest] = each
+		case path != target:
+			moved[path] = each
+		}
+	}
+	if s.writers != nil {
+		s.writers = moved
+	}
+}
+
+// removed notes that a path is gone. Its file may be written to its end all the same.
+func (s *session) removed(path string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.writers, path)
+}
