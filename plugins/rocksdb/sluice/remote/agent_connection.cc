@@ -2,27 +2,14 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
+#include "sluice/protocol/local_socket.h"
+
 namespace sluice {
 namespace {
-
-FileDescriptor ConnectTo(const std::string& path) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return FileDescriptor();
-  std::copy(path.begin(), path.end(), address.sun_path);
-  FileDescriptor socket(
-      ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int failed =
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address),
-                sizeof address);
-  return failed == 0 ? std::move(socket) : FileDescriptor();
-}
 
 bool MayGoOn() {
   return errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK;
@@ -31,7 +18,7 @@ bool MayGoOn() {
 }  // namespace
 
 AgentConnection::AgentConnection(const std::string& path)
-    : socket_(ConnectTo(path)) {}
+    : socket_(ConnectTo(path, SOCK_NONBLOCK)) {}
 
 std::optional<std::string> AgentConnection::Exchange(const std::string& line,
                                                      Duration timeout) {
