@@ -30,6 +30,8 @@ sluice_test(core_test sluice_core
   sluice/log/block_device_test.cc
   sluice/log/log_placement_test.cc
   sluice/option_value_test.cc
+  sluice/pool/pool_messages_test.cc
+  sluice/pool/pool_path_test.cc
   sluice/protocol/methods_test.cc
   sluice/protocol/requests_test.cc
   sluice/protocol/server_test.cc
@@ -77,6 +79,7 @@ sluice_test(store_test sluice_store
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc
   sluice/log/tiered_log_test.cc
+  sluice/pool/pool_session_test.cc
   sluice/store/bounds_test.cc
   sluice/store/database_test.cc
   sluice/store/exit_test.cc

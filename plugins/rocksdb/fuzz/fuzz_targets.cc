@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sluice/monotonic_clock.h"
+#include "sluice/pool/pool_messages.h"
 #include "sluice/protocol/requests.h"
 #include "sluice/protocol/two_tables.h"
 #include "sluice/remote/agent_messages.h"
@@ -54,6 +55,16 @@ void Require(bool holds) {
   Require((checked + "/").find("/../") == std::string::npos);
   Require(job->output_path.find(".sluice-compaction-" + job->id) !=
           std::string::npos);
+}
+
+// What is no answer is broken; lists come to an end.
+[[maybe_unused]] void FuzzPoolAnswer(const std::string& line) {
+  const sluice::PoolAnswer answer = sluice::ReadPoolAnswer(line);
+  const bool is_done = answer.kind == sluice::PoolAnswer::Kind::kDone;
+  Require(is_done == answer.result.is_object());
+  if (!is_done) return;
+  const auto names = sluice::NamesIn(answer.result);
+  Require(!names || !names->has_more || !names->names.empty());
 }
 
 }  // namespace

@@ -30,6 +30,13 @@ struct PluginOptions {
   // system of its own: it must change neither their names nor their bytes.
   bool plain_files = false;
 
+  // The pool that the database is in; without a volume it is where it was.
+  std::string pool_volume;
+  std::string pool_directory = "/";
+  std::string pool_socket = "/run/sluice/agent/pool.sock";
+  // What is below this folder is on this node all the same.
+  std::string pool_local_directory;
+
   // Where logs go while the fast tier is busy; empty for nowhere.
   std::string wal_slow_directory;
   // Below 0 nothing is redirected without an order.

@@ -4,6 +4,29 @@
 
 #include "rocksdb/utilities/object_registry.h"
 #include "sluice/compaction_service.h"
+#include "sluice/pool/pool_file_system.h"
+
+namespace {
+
+using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::ObjectLibrary;
+
+constexpr char kBeforeVolume[] = "://";
+
+// sluice-pool, or sluice-pool://VOLUME.
+FileSystem* NewPoolFileSystem(const std::string& uri,
+                              std::unique_ptr<FileSystem>* guard,
+                              std::string*) {
+  sluice::PoolOptions options;
+  const size_t end = uri.find(kBeforeVolume);
+  if (end != std::string::npos) {
+    options.volume = uri.substr(end + sizeof kBeforeVolume - 1);
+  }
+  guard->reset(new sluice::PoolFileSystem(std::move(options)));
+  return guard->get();
+}
+
+}  // namespace
 
 extern "C" __attribute__((visibility("default"))) int sluice_register(
     ROCKSDB_NAMESPACE::ObjectLibrary& library, const std::string&) {
@@ -15,5 +38,9 @@ extern "C" __attribute__((visibility("default"))) int sluice_register(
         guard->reset(new sluice::CompactionService());
         return guard->get();
       });
-  return 1;
+  library.AddFactory<FileSystem>(
+      ObjectLibrary::PatternEntry(sluice::PoolFileSystem::kId)
+          .AddSeparator(kBeforeVolume, false),
+      &NewPoolFileSystem);
+  return 2;
 }

@@ -10,8 +10,10 @@
 #include "sluice/io/tagging_file_system.h"
 #include "sluice/latency/timing_statistics.h"
 #include "sluice/plugin_version.h"
+#include "sluice/pool/pooled_env.h"
 #include "sluice/signal_free_thread.h"
 #include "sluice/store/database_listener.h"
+#include "sluice/store/earlier_use.h"
 #include "sluice/store/exit_waits.h"
 #include "sluice/store/scope_names.h"
 #include "sluice/store/snapshot.h"
@@ -52,21 +54,6 @@ std::vector<Capability> Capabilities(bool has_slow_logs) {
                    {}});
   }
   return all;
-}
-
-// A program may open a database with the options that another one had.
-void ForgetEarlierUse(DBOptions* options) {
-  std::erase_if(options->listeners, [](const auto& each) {
-    return std::string_view(each->Name()) == DatabaseListener::kName;
-  });
-  if (options->env == nullptr) {
-    options->env = ROCKSDB_NAMESPACE::Env::Default();
-  }
-  if (options->statistics && std::string_view(options->statistics->Name()) ==
-                                 TimingStatistics::kName) {
-    options->statistics =
-        static_cast<TimingStatistics*>(options->statistics.get())->own();
-  }
 }
 
 std::shared_ptr<TimingStatistics> TimingOver(const PluginOptions& options,
@@ -147,10 +134,12 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
     db_options->max_manifest_file_size =
         std::min(db_options->max_manifest_file_size, kMostManifestBytes);
   }
-  db_options->env = TaggingEnvOver(db_options->env, &pace_);
+  db_options->env = TaggingEnvOver(PooledEnv(options, db_options->env), &pace_);
   DatabaseParts parts;
   parts.path = path;
-  parts.has_local_files = options.plain_files || HasLocalFiles(db_options->env);
+  parts.has_local_files =
+      options.pool_volume.empty() &&
+      (options.plain_files || HasLocalFiles(db_options->env));
   parts.write_buffers = db_options->write_buffer_manager;
   parts.statistics = TimingOver(options, db_options, &latencies_);
   auto database = Add(options, std::move(parts));
