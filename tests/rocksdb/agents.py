@@ -106,6 +106,9 @@ class Agent:
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
+    def send_signal(self, which: signal.Signals) -> None:
+        self._process.send_signal(which)
+
     def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()

@@ -18,7 +18,7 @@ from sluice_evaluation.bench.waiting import wait_until
 from volatile_disk import VolatileDisk
 
 ROUNDS = int(os.environ.get("SLUICE_CRASH_ROUNDS", "1"))
-SOURCE = Path(__file__).with_name("acknowledged_rows.cc")
+SOURCE = Path(__file__).parent.with_name("acknowledged_rows.cc")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

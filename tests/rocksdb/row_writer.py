@@ -13,13 +13,15 @@ PATIENCE_SECONDS = 120
 
 
 class RowWriter:
-    """It writes until its context ends, or it is killed."""
+    """It writes until its context ends, or it is killed; at an error it ends, or PERSISTS."""
 
-    def __init__(self, program: Path, options: str, database: Path, log: Path):
+    def __init__(
+        self, program: Path, options: str, database: Path, log: Path, *, persists: bool = False
+    ):
         self._log = log
         with log.open("a") as said:
             self._running = subprocess.Popen(
-                [program, options, database, "write"],
+                [program, options, database, "persist" if persists else "write"],
                 stdout=subprocess.PIPE,
                 stderr=said,
                 text=True,

@@ -1,18 +1,22 @@
 // A database that says which rows have to survive:
 //
 //   acknowledged_rows OPTIONS DATABASE write
+//   acknowledged_rows OPTIONS DATABASE persist
 //   acknowledged_rows OPTIONS DATABASE check
 //
 // `write` goes on from the last row until it is killed. Every fourth row is
 // synced, and its number is printed then: all up to it are on stable storage.
 // Rows of a second family, which is hardly ever flushed, keep logs that have
-// been closed. `check` prints the number of the last row; it fails if one
+// been closed. `persist` does the same, and writes a row that fails again for
+// up to two minutes. `check` prints the number of the last row; it fails if one
 // before it is missing or wrong.
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rocksdb/convenience.h"
@@ -100,17 +104,40 @@ uint64_t CheckedRows(const Opened &opened) {
   return last;
 }
 
-void Write(const Opened &opened) {
-  for (uint64_t number = CheckedRows(opened) + 1;; ++number) {
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::minutes kPatience(2);
+constexpr std::chrono::milliseconds kPause(50);
+
+class Rows {
+public:
+  Rows(DB *db, bool persists) : db_(db), persists_(persists) {}
+
+  void Put(bool sync, ColumnFamilyHandle *family, uint64_t number,
+           const std::string &value) const {
     rocksdb::WriteOptions options;
-    options.sync = number % kSyncEvery == 0;
-    if (number % kKeepEvery == 0) {
-      Require(opened.db->Put(rocksdb::WriteOptions(), opened.kept,
-                             KeyOf(number), "kept"));
+    options.sync = sync;
+    const auto end = Clock::now() + kPatience;
+    Status status = db_->Put(options, family, KeyOf(number), value);
+    while (!status.ok() && persists_ && Clock::now() < end) {
+      std::this_thread::sleep_for(kPause);
+      status = db_->Put(options, family, KeyOf(number), value);
     }
-    Require(
-        opened.db->Put(options, opened.rows, KeyOf(number), ValueOf(number)));
-    if (!options.sync)
+    Require(status);
+  }
+
+private:
+  DB *const db_;
+  const bool persists_;
+};
+
+void Write(const Opened &opened, bool persists) {
+  const Rows rows(opened.db.get(), persists);
+  for (uint64_t number = CheckedRows(opened) + 1;; ++number) {
+    const bool sync = number % kSyncEvery == 0;
+    if (number % kKeepEvery == 0)
+      rows.Put(false, opened.kept, number, "kept");
+    rows.Put(sync, opened.rows, number, ValueOf(number));
+    if (!sync)
       continue;
     std::printf("%" PRIu64 "\n", number);
     std::fflush(stdout);
@@ -121,15 +148,17 @@ void Write(const Opened &opened) {
 
 int main(int count, char **arguments) {
   const std::string what = count == 4 ? arguments[3] : "";
-  if (what != "write" && what != "check") {
-    std::fprintf(stderr,
-                 "Usage: acknowledged_rows OPTIONS DATABASE write|check\n");
+  const bool writes = what == "write" || what == "persist";
+  if (!writes && what != "check") {
+    std::fprintf(
+        stderr,
+        "Usage: acknowledged_rows OPTIONS DATABASE write|persist|check\n");
     return 2;
   }
   Opened opened;
   Open(arguments[1], arguments[2], &opened);
-  if (what == "write")
-    Write(opened);
+  if (writes)
+    Write(opened, what == "persist");
   std::printf("%" PRIu64 "\n", CheckedRows(opened));
   return EXIT_SUCCESS;
 }
