@@ -50,13 +50,14 @@ class PooledNodes:
         """Give which voter says that it leads."""
         return next((name for name in VOTERS if self.servers[name].metrics().get(LEADS) == 1), None)
 
-    def options(self) -> str:
+    def options(self, **further: object) -> str:
         """Give the options of a database that is in the pool."""
         return plugin_options(
             socket_directory=self.sockets,
             remote="false",
             pool_volume=VOLUME,
             pool_socket=self.socket,
+            **further,
         )
 
     def start_store_agent(self) -> None:

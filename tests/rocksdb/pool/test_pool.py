@@ -49,6 +49,20 @@ def test_programs_of_rocksdb(patched: Staged, nodes: PooledNodes, program: Path)
     assert "c" not in scan.stdout, scan.stderr
 
 
+def test_log_on_this_node(nodes: PooledNodes, program: Path, tmp_path: Path):
+    """The log may stay on a disk of the node, the tables go to the pool."""
+    database = Path("/rows-of-a-local-log")
+    options = f"{nodes.options(pool_local_directory=tmp_path)};wal_dir={tmp_path}"
+    with RowWriter(program, options, database, tmp_path / "writer.said") as going:
+        going.wait_for_rows(400)
+        going.kill()
+        assert checked_rows(program, options, database) >= going.acknowledged
+    assert list(tmp_path.glob("*.log"))
+    listed = nodes.command("list", VOLUME, str(database))
+    assert ".sst" in listed
+    assert ".log" not in listed
+
+
 def server_killed(nodes: PooledNodes, going: RowWriter, dice: random.Random) -> Callable[[], None]:
     """One of those that hold blocks, and most of which hold metadata."""
     server = nodes.servers[dice.choice(SERVERS)]

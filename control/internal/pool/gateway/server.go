@@ -26,6 +26,8 @@ const (
 	maxConnections = 1024
 	// answerTime ends connections of stores that do not read their answers.
 	answerTime = 30 * time.Second
+	// mostKeptBytes bounds what a connection keeps for its next request: a store has tens of them.
+	mostKeptBytes = 256 << 10
 	// tokenBytes is how long the name of a session is.
 	tokenBytes = 16
 )
@@ -156,6 +158,9 @@ func (c *connection) serve(ctx context.Context) error {
 		}
 		if errors.As(err, new(unreadable)) {
 			return err
+		}
+		if cap(c.payload) > mostKeptBytes {
+			c.payload = nil
 		}
 	}
 }

@@ -65,7 +65,7 @@ bool PoolConnection::Receive(char* to, size_t bytes) {
 
 bool PoolConnection::HasEnded() const {
   pollfd wanted = {socket_.get(), POLLIN, 0};
-  return ::poll(&wanted, 1, 0) != 0;
+  return ::poll(&wanted, 1, 0) > 0;
 }
 
 bool PoolConnection::Send(const std::string& line, std::string_view payload) {
