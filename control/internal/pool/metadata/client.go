@@ -22,8 +22,11 @@ import (
 )
 
 const (
-	// attemptTime is how long one voter may take, so that one that hangs leaves time for the others.
-	attemptTime = 5 * time.Second
+	// attemptTime is how long one voter may take, and the part of what is left that it may take at most: one that
+	// hangs leaves time for the others, also of the little that a lease has left.
+	attemptTime     = 5 * time.Second
+	attemptsInTime  = 5
+	shortestAttempt = 200 * time.Millisecond
 	// longestCall ends calls whose context has no deadline.
 	longestCall = 30 * time.Second
 	// The pause before the next attempt doubles, up to the longest; part of it is by chance.
@@ -104,7 +107,7 @@ func call[Q, R any](
 	pause := shortestPause
 	for {
 		asked := c.current()
-		attempt, cancel := context.WithTimeout(ctx, attemptTime)
+		attempt, cancel := context.WithTimeout(ctx, attemptWithin(ctx))
 		response, err := ask(c.peers[asked].stub, attempt, request)
 		cancel()
 		if err == nil {
@@ -122,6 +125,12 @@ func call[Q, R any](
 		}
 		pause = min(2*pause, longestPause)
 	}
+}
+
+// attemptWithin is how long one voter may take of a context with a deadline.
+func attemptWithin(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return max(min(time.Until(deadline)/attemptsInTime, attemptTime), shortestAttempt)
 }
 
 // isRetried says whether another voter, or the same one later, may have an answer.
