@@ -41,6 +41,7 @@ func Permissions() security.Permissions {
 		sluicev1.BlockService_ReadSegment_FullMethodName:   agents,
 		sluicev1.BlockService_ListSegments_FullMethodName:  agents,
 		sluicev1.BlockService_RemoveFile_FullMethodName:    agents,
+		sluicev1.BlockService_RemoveSegment_FullMethodName: agents,
 		sluicev1.BlockService_GetBlockSpace_FullMethodName: agents,
 
 		sluicev1.PoolMetadataService_ChangeMetadata_FullMethodName:    agents,

@@ -65,7 +65,7 @@ func allowed(method string) []security.Role {
 	case "Steer":
 		return []security.Role{security.RoleController}
 	case "WatchCapacity", "RunCompaction", "ChangeMetadata", "RenewSubtreeLease",
-		"WriteSegments", "ReadSegment", "ListSegments", "RemoveFile", "GetBlockSpace":
+		"WriteSegments", "ReadSegment", "ListSegments", "RemoveFile", "RemoveSegment", "GetBlockSpace":
 		return []security.Role{security.RoleAgent}
 	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask",
 		"RelayAbortTask":

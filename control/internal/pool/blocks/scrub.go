@@ -78,15 +78,20 @@ func (s *Server) scrubOne(ctx context.Context, state segment.State, scrubbing Sc
 	for offset := int64(0); offset < state.Length && ctx.Err() == nil; {
 		n, err := s.segments.Read(state.ID, offset, buffer)
 		if isRemoved(err) {
+			s.damaged.remove(state.ID)
 			return 0
 		}
 		if err != nil {
+			s.damaged.add(state)
 			logger.Error("a segment of the pool is damaged", "segment", state.ID.String(), "error", err)
 			return 1
 		}
 		offset += int64(n)
 		s.metrics.scrubbedPart(n)
 		pause(ctx, time.Duration(int64(n)*int64(time.Second)/scrubbing.BytesPerSecond))
+	}
+	if ctx.Err() == nil {
+		s.damaged.remove(state.ID)
 	}
 	return 0
 }

@@ -21,11 +21,12 @@ type Server struct {
 	sluicev1.UnimplementedBlockServiceServer
 	segments *segment.Store
 	metrics  *Metrics
+	damaged  damaged
 }
 
 // NewServer serves the segments of a store.
 func NewServer(segments *segment.Store, metrics *Metrics) *Server {
-	return &Server{segments: segments, metrics: metrics}
+	return &Server{segments: segments, metrics: metrics, damaged: newDamaged()}
 }
 
 // WriteSegments does one request after the other, until the caller ends or one fails.
@@ -112,7 +113,9 @@ func (s *Server) ListSegments(_ context.Context, request *sluicev1.ListSegmentsR
 	}
 	answer := &sluicev1.ListSegmentsResponse{More: more}
 	for _, state := range states {
-		answer.Segments = append(answer.Segments, wire.EncodeSegmentState(state))
+		encoded := wire.EncodeSegmentState(state)
+		encoded.Damaged = state.Damaged || s.damaged.has(state)
+		answer.Segments = append(answer.Segments, encoded)
 	}
 	return answer, nil
 }
@@ -147,6 +150,15 @@ func (s *Server) RemoveFile(_ context.Context, request *sluicev1.RemoveFileReque
 		return nil, unavailable(err)
 	}
 	return &sluicev1.RemoveFileResponse{Segments: uint32(removed)}, nil
+}
+
+// RemoveSegment removes one segment.
+func (s *Server) RemoveSegment(_ context.Context, request *sluicev1.RemoveSegmentRequest) (*sluicev1.RemoveSegmentResponse, error) {
+	id, err := wire.DecodeSegmentID(request.GetSegment())
+	if err != nil {
+		return nil, err
+	}
+	return &sluicev1.RemoveSegmentResponse{Problem: wire.EncodeBlockProblem(s.segments.RemoveOne(id, request.GetEpoch()))}, nil
 }
 
 // GetBlockSpace tells what the file system has left for the pool.

@@ -35,7 +35,8 @@ type Move struct {
 	TargetEpoch    uint64
 }
 
-// Part is a part of a file. The epoch is for open files alone.
+// Part is a part of a file. The epoch is that of the file's lease if it is open. Of a sealed one it is 0, or that of a
+// lease that has to be there.
 type Part struct {
 	ID    entry.FileID
 	Epoch uint64
@@ -196,12 +197,13 @@ func (c *Client) ClearMissing(ctx context.Context, part Part) error {
 	}})
 }
 
-// ReplaceServer has a part of a file be on another server, if it is on the old one.
+// ReplaceServer has a part of a file be on another server, if it is on the old one. All of it is there: it is not missing
+// any more.
 func (c *Client) ReplaceServer(ctx context.Context, part Part, oldServer, newServer string) error {
 	return c.do(ctx, &sluicev1.ChangeMetadataRequest{Change: &sluicev1.ChangeMetadataRequest_ReplaceServer{
 		ReplaceServer: &sluicev1.ReplaceServerChange{
 			FileId: message.EncodeFileID(&part.ID), Epoch: part.Epoch, Place: message.EncodePlace(part.Place),
-			OldServer: oldServer, NewServer: newServer,
+			OldServer: oldServer, NewServer: newServer, ClearMissing: true,
 		},
 	}})
 }

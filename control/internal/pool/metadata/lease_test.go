@@ -114,13 +114,25 @@ func TestStoreAndWorker(t *testing.T) {
 	}))
 	part := metadata.Part{ID: output.ID, Place: entry.Place{Slot: 1, Copy: 1}}
 	require(worker.MarkMissing(ctx, part))
+	byID, err := worker.File(ctx, output.ID)
+	require(err)
+	none, err := worker.File(ctx, fileID('o', 8))
+	require(err)
+	if byID == nil || byID.ID != output.ID || none != nil {
+		t.Errorf("%+v, %+v", byID, none)
+	}
 	file, err := worker.Stat(ctx, "db", "/7.sst")
 	require(err)
 	if !file.Sealed || file.Links != 2 || file.LengthBytes != 9<<20 || len(file.Missing) != 1 || file.Missing[0] != part.Place {
 		t.Errorf("%+v", file)
 	}
+	over := part
+	over.Epoch = nested.Epoch
+	requireRefusal(t, worker.ReplaceServer(ctx, over, "n3", "n4"), entry.Fenced)
+	part.Epoch = lease.Epoch
 	require(worker.ReplaceServer(ctx, part, "n3", "n4"))
 	requireRefusal(t, worker.ReplaceServer(ctx, part, "n3", "n5"), entry.OtherServer)
+	require(worker.MarkMissing(ctx, part))
 	require(worker.ClearMissing(ctx, part))
 	files, more, err := worker.FilesOn(ctx, "n4", entry.Page[*entry.FileID]{})
 	require(err)

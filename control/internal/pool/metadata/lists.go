@@ -111,6 +111,31 @@ func (c *Client) FilesOn(ctx context.Context, server string, page entry.Page[*en
 	return files, response.GetMore(), err
 }
 
+// Files gives a page of all files, in the order of their ids, and whether there are more.
+func (c *Client) Files(ctx context.Context, page entry.Page[*entry.FileID]) (files []entry.File, more bool, err error) {
+	return c.FilesOn(ctx, "", page)
+}
+
+// File gives the file of an id, whatever its paths, nil if there is none.
+func (c *Client) File(ctx context.Context, id entry.FileID) (*entry.File, error) {
+	files, _, err := c.Files(ctx, entry.Page[*entry.FileID]{After: before(id), Limit: 1})
+	if err != nil || len(files) == 0 || files[0].ID != id {
+		return nil, err
+	}
+	return &files[0], nil
+}
+
+// before is the greatest id that is less than one; nil if there is none.
+func before(id entry.FileID) *entry.FileID {
+	for i := len(id) - 1; i >= 0; i-- {
+		id[i]--
+		if id[i] != 0xff {
+			return &id
+		}
+	}
+	return nil
+}
+
 // Removals gives a page of the files whose blocks may still be there, in the order of their ids, and whether there are
 // more.
 func (c *Client) Removals(ctx context.Context, page entry.Page[*entry.FileID]) (removals []entry.Removal, more bool, err error) {

@@ -161,6 +161,17 @@ func (m *model) Remove(t *rapid.T) {
 	clear(m.segments)
 }
 
+func (m *model) RemoveOne(t *rapid.T) {
+	id, known, epoch := m.draw(t)
+	err := m.store.RemoveOne(id, epoch)
+	if known != nil && epoch <= known.epoch {
+		m.expect(t, id, segment.Fenced, err)
+		return
+	}
+	m.expect(t, id, 0, err)
+	delete(m.segments, id)
+}
+
 // Check reads all of it.
 func (m *model) Check(t *rapid.T) {
 	states, more, err := m.store.List(layout.FileID{}, 10)

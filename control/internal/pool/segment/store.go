@@ -117,6 +117,8 @@ type State struct {
 	Length int64
 	Sealed bool
 	Epoch  uint64
+	// Damaged says that its checksums cannot be read; its length is that of its file then.
+	Damaged bool
 }
 
 // List gives the states of all segments of up to so many files whose ids are greater than one, in the order
@@ -166,11 +168,14 @@ func (s *Store) ListFile(file layout.FileID) ([]State, error) {
 	}
 	var states []State
 	for _, entry := range entries {
-		id, _, _, ok := parseName(file, entry.Name())
+		id, epoch, sealed, ok := parseName(file, entry.Name())
 		if !ok {
 			continue
 		}
 		state, err := s.Describe(id)
+		if isReason(err, Corrupt) {
+			state, err = damagedState(entry, State{ID: id, Sealed: sealed, Epoch: epoch})
+		}
 		if isGone(err) {
 			continue
 		}
@@ -188,40 +193,26 @@ func (s *Store) ListFile(file layout.FileID) ([]State, error) {
 	return slices.CompactFunc(states, func(a, b State) bool { return a.ID == b.ID }), nil
 }
 
-func isGone(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && failure.Reason == NotFound
-}
-
-// Remove removes the segments of a file, and says how many there were. It is on the disk when it returns.
-func (s *Store) Remove(file layout.FileID) (int, error) {
-	s.finding.Lock()
-	defer s.finding.Unlock()
-	directory := directoryOf(s.root, file)
-	entries, err := os.ReadDir(directory)
+// damagedState is what the name and the file of a segment say, whose checksums do not.
+func damagedState(file os.DirEntry, known State) (State, error) {
+	info, err := file.Info()
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
+		return State{}, Failf(NotFound, "%s was removed: %w", known.ID, err)
 	}
 	if err != nil {
-		return 0, Failf(Device, "remove %s: %w", directory, err)
+		return State{}, ofDevice("look at", known.ID, err)
 	}
-	removed := 0
-	for _, entry := range entries {
-		id, _, _, ok := parseName(file, entry.Name())
-		if !ok {
-			continue
-		}
-		removed++
-		if segment := s.open[id]; segment != nil {
-			delete(s.open, id)
-			_ = segment.close()
-		}
-		s.sealed.Remove(id)
-	}
-	if err := errors.Join(os.RemoveAll(directory), syncDirectory(filepath.Dir(directory))); err != nil {
-		return removed, Failf(Device, "remove %s: %w", directory, err)
-	}
-	return removed, nil
+	known.Length, known.Damaged = info.Size(), true
+	return known, nil
+}
+
+func isGone(err error) bool {
+	return isReason(err, NotFound)
+}
+
+func isReason(err error, reason Reason) bool {
+	var failure *Failure
+	return errors.As(err, &failure) && failure.Reason == reason
 }
 
 // find gives a segment that is there.

@@ -776,7 +776,9 @@ type SegmentState struct {
 	// Whether it is sealed.
 	Sealed bool `protobuf:"varint,3,opt,name=sealed,proto3" json:"sealed,omitempty"`
 	// The highest epoch that it has seen.
-	Epoch         uint64 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Epoch uint64 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Whether scrubbing has found that it is not what was written.
+	Damaged       bool `protobuf:"varint,5,opt,name=damaged,proto3" json:"damaged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,6 +839,13 @@ func (x *SegmentState) GetEpoch() uint64 {
 		return x.Epoch
 	}
 	return 0
+}
+
+func (x *SegmentState) GetDamaged() bool {
+	if x != nil {
+		return x.Damaged
+	}
+	return false
 }
 
 // RemoveFileRequest names a file.
@@ -931,6 +940,108 @@ func (x *RemoveFileResponse) GetSegments() uint32 {
 	return 0
 }
 
+// RemoveSegmentRequest names a segment.
+type RemoveSegmentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The segment.
+	Segment *SegmentId `protobuf:"bytes,1,opt,name=segment,proto3" json:"segment,omitempty"`
+	// A segment that has seen this epoch, or a higher one, stays, and the request has failed as FENCED: whoever has an
+	// epoch never removes what was written with it, however late the request arrives.
+	Epoch         uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveSegmentRequest) Reset() {
+	*x = RemoveSegmentRequest{}
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveSegmentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveSegmentRequest) ProtoMessage() {}
+
+func (x *RemoveSegmentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveSegmentRequest.ProtoReflect.Descriptor instead.
+func (*RemoveSegmentRequest) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RemoveSegmentRequest) GetSegment() *SegmentId {
+	if x != nil {
+		return x.Segment
+	}
+	return nil
+}
+
+func (x *RemoveSegmentRequest) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+// RemoveSegmentResponse says what has become of the request.
+type RemoveSegmentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the segment is still there; missing if it is not.
+	Problem       *BlockProblem `protobuf:"bytes,1,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveSegmentResponse) Reset() {
+	*x = RemoveSegmentResponse{}
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveSegmentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveSegmentResponse) ProtoMessage() {}
+
+func (x *RemoveSegmentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveSegmentResponse.ProtoReflect.Descriptor instead.
+func (*RemoveSegmentResponse) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RemoveSegmentResponse) GetProblem() *BlockProblem {
+	if x != nil {
+		return x.Problem
+	}
+	return nil
+}
+
 // GetBlockSpaceRequest asks for what is left.
 type GetBlockSpaceRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -940,7 +1051,7 @@ type GetBlockSpaceRequest struct {
 
 func (x *GetBlockSpaceRequest) Reset() {
 	*x = GetBlockSpaceRequest{}
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[14]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -952,7 +1063,7 @@ func (x *GetBlockSpaceRequest) String() string {
 func (*GetBlockSpaceRequest) ProtoMessage() {}
 
 func (x *GetBlockSpaceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[14]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -965,7 +1076,7 @@ func (x *GetBlockSpaceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBlockSpaceRequest.ProtoReflect.Descriptor instead.
 func (*GetBlockSpaceRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{14}
+	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{16}
 }
 
 // GetBlockSpaceResponse is what is left.
@@ -981,7 +1092,7 @@ type GetBlockSpaceResponse struct {
 
 func (x *GetBlockSpaceResponse) Reset() {
 	*x = GetBlockSpaceResponse{}
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[15]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1104,7 @@ func (x *GetBlockSpaceResponse) String() string {
 func (*GetBlockSpaceResponse) ProtoMessage() {}
 
 func (x *GetBlockSpaceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[15]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1117,7 @@ func (x *GetBlockSpaceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBlockSpaceResponse.ProtoReflect.Descriptor instead.
 func (*GetBlockSpaceResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{15}
+	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetBlockSpaceResponse) GetTotalBytes() uint64 {
@@ -1036,7 +1147,7 @@ type BlockProblem struct {
 
 func (x *BlockProblem) Reset() {
 	*x = BlockProblem{}
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[16]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1159,7 @@ func (x *BlockProblem) String() string {
 func (*BlockProblem) ProtoMessage() {}
 
 func (x *BlockProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[16]
+	mi := &file_sluice_v1_pool_blocks_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1172,7 @@ func (x *BlockProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockProblem.ProtoReflect.Descriptor instead.
 func (*BlockProblem) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{16}
+	return file_sluice_v1_pool_blocks_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BlockProblem) GetFailure() BlockFailure {
@@ -1117,16 +1228,22 @@ const file_sluice_v1_pool_blocks_proto_rawDesc = "" +
 	"\afile_id\x18\x02 \x01(\fR\x06fileId\"_\n" +
 	"\x14ListSegmentsResponse\x123\n" +
 	"\bsegments\x18\x01 \x03(\v2\x17.sluice.v1.SegmentStateR\bsegments\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"\x8f\x01\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\xa9\x01\n" +
 	"\fSegmentState\x12.\n" +
 	"\asegment\x18\x01 \x01(\v2\x14.sluice.v1.SegmentIdR\asegment\x12!\n" +
 	"\flength_bytes\x18\x02 \x01(\x04R\vlengthBytes\x12\x16\n" +
 	"\x06sealed\x18\x03 \x01(\bR\x06sealed\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\",\n" +
+	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x18\n" +
+	"\adamaged\x18\x05 \x01(\bR\adamaged\",\n" +
 	"\x11RemoveFileRequest\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\fR\x06fileId\"0\n" +
 	"\x12RemoveFileResponse\x12\x1a\n" +
-	"\bsegments\x18\x01 \x01(\rR\bsegments\"\x16\n" +
+	"\bsegments\x18\x01 \x01(\rR\bsegments\"\\\n" +
+	"\x14RemoveSegmentRequest\x12.\n" +
+	"\asegment\x18\x01 \x01(\v2\x14.sluice.v1.SegmentIdR\asegment\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"J\n" +
+	"\x15RemoveSegmentResponse\x121\n" +
+	"\aproblem\x18\x01 \x01(\v2\x17.sluice.v1.BlockProblemR\aproblem\"\x16\n" +
 	"\x14GetBlockSpaceRequest\"W\n" +
 	"\x15GetBlockSpaceResponse\x12\x1f\n" +
 	"\vtotal_bytes\x18\x01 \x01(\x04R\n" +
@@ -1146,13 +1263,14 @@ const file_sluice_v1_pool_blocks_proto_rawDesc = "" +
 	"\x12BLOCK_FAILURE_FULL\x10\x06\x12\x19\n" +
 	"\x15BLOCK_FAILURE_CORRUPT\x10\a\x12\x18\n" +
 	"\x14BLOCK_FAILURE_DEVICE\x10\b\x12\x19\n" +
-	"\x15BLOCK_FAILURE_INVALID\x10\t2\xa4\x03\n" +
+	"\x15BLOCK_FAILURE_INVALID\x10\t2\xf8\x03\n" +
 	"\fBlockService\x12V\n" +
 	"\rWriteSegments\x12\x1f.sluice.v1.WriteSegmentsRequest\x1a .sluice.v1.WriteSegmentsResponse(\x010\x01\x12L\n" +
 	"\vReadSegment\x12\x1d.sluice.v1.ReadSegmentRequest\x1a\x1e.sluice.v1.ReadSegmentResponse\x12O\n" +
 	"\fListSegments\x12\x1e.sluice.v1.ListSegmentsRequest\x1a\x1f.sluice.v1.ListSegmentsResponse\x12I\n" +
 	"\n" +
 	"RemoveFile\x12\x1c.sluice.v1.RemoveFileRequest\x1a\x1d.sluice.v1.RemoveFileResponse\x12R\n" +
+	"\rRemoveSegment\x12\x1f.sluice.v1.RemoveSegmentRequest\x1a .sluice.v1.RemoveSegmentResponse\x12R\n" +
 	"\rGetBlockSpace\x12\x1f.sluice.v1.GetBlockSpaceRequest\x1a .sluice.v1.GetBlockSpaceResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
 
 var (
@@ -1168,7 +1286,7 @@ func file_sluice_v1_pool_blocks_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_pool_blocks_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sluice_v1_pool_blocks_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_sluice_v1_pool_blocks_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_sluice_v1_pool_blocks_proto_goTypes = []any{
 	(BlockFailure)(0),             // 0: sluice.v1.BlockFailure
 	(*SegmentId)(nil),             // 1: sluice.v1.SegmentId
@@ -1185,9 +1303,11 @@ var file_sluice_v1_pool_blocks_proto_goTypes = []any{
 	(*SegmentState)(nil),          // 12: sluice.v1.SegmentState
 	(*RemoveFileRequest)(nil),     // 13: sluice.v1.RemoveFileRequest
 	(*RemoveFileResponse)(nil),    // 14: sluice.v1.RemoveFileResponse
-	(*GetBlockSpaceRequest)(nil),  // 15: sluice.v1.GetBlockSpaceRequest
-	(*GetBlockSpaceResponse)(nil), // 16: sluice.v1.GetBlockSpaceResponse
-	(*BlockProblem)(nil),          // 17: sluice.v1.BlockProblem
+	(*RemoveSegmentRequest)(nil),  // 15: sluice.v1.RemoveSegmentRequest
+	(*RemoveSegmentResponse)(nil), // 16: sluice.v1.RemoveSegmentResponse
+	(*GetBlockSpaceRequest)(nil),  // 17: sluice.v1.GetBlockSpaceRequest
+	(*GetBlockSpaceResponse)(nil), // 18: sluice.v1.GetBlockSpaceResponse
+	(*BlockProblem)(nil),          // 19: sluice.v1.BlockProblem
 }
 var file_sluice_v1_pool_blocks_proto_depIdxs = []int32{
 	1,  // 0: sluice.v1.WriteSegmentsRequest.segment:type_name -> sluice.v1.SegmentId
@@ -1195,27 +1315,31 @@ var file_sluice_v1_pool_blocks_proto_depIdxs = []int32{
 	4,  // 2: sluice.v1.WriteSegmentsRequest.sync:type_name -> sluice.v1.SyncSegment
 	5,  // 3: sluice.v1.WriteSegmentsRequest.seal:type_name -> sluice.v1.SealSegment
 	6,  // 4: sluice.v1.WriteSegmentsRequest.fence:type_name -> sluice.v1.FenceSegment
-	17, // 5: sluice.v1.WriteSegmentsResponse.problem:type_name -> sluice.v1.BlockProblem
+	19, // 5: sluice.v1.WriteSegmentsResponse.problem:type_name -> sluice.v1.BlockProblem
 	1,  // 6: sluice.v1.ReadSegmentRequest.segment:type_name -> sluice.v1.SegmentId
-	17, // 7: sluice.v1.ReadSegmentResponse.problem:type_name -> sluice.v1.BlockProblem
+	19, // 7: sluice.v1.ReadSegmentResponse.problem:type_name -> sluice.v1.BlockProblem
 	12, // 8: sluice.v1.ListSegmentsResponse.segments:type_name -> sluice.v1.SegmentState
 	1,  // 9: sluice.v1.SegmentState.segment:type_name -> sluice.v1.SegmentId
-	0,  // 10: sluice.v1.BlockProblem.failure:type_name -> sluice.v1.BlockFailure
-	2,  // 11: sluice.v1.BlockService.WriteSegments:input_type -> sluice.v1.WriteSegmentsRequest
-	8,  // 12: sluice.v1.BlockService.ReadSegment:input_type -> sluice.v1.ReadSegmentRequest
-	10, // 13: sluice.v1.BlockService.ListSegments:input_type -> sluice.v1.ListSegmentsRequest
-	13, // 14: sluice.v1.BlockService.RemoveFile:input_type -> sluice.v1.RemoveFileRequest
-	15, // 15: sluice.v1.BlockService.GetBlockSpace:input_type -> sluice.v1.GetBlockSpaceRequest
-	7,  // 16: sluice.v1.BlockService.WriteSegments:output_type -> sluice.v1.WriteSegmentsResponse
-	9,  // 17: sluice.v1.BlockService.ReadSegment:output_type -> sluice.v1.ReadSegmentResponse
-	11, // 18: sluice.v1.BlockService.ListSegments:output_type -> sluice.v1.ListSegmentsResponse
-	14, // 19: sluice.v1.BlockService.RemoveFile:output_type -> sluice.v1.RemoveFileResponse
-	16, // 20: sluice.v1.BlockService.GetBlockSpace:output_type -> sluice.v1.GetBlockSpaceResponse
-	16, // [16:21] is the sub-list for method output_type
-	11, // [11:16] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	1,  // 10: sluice.v1.RemoveSegmentRequest.segment:type_name -> sluice.v1.SegmentId
+	19, // 11: sluice.v1.RemoveSegmentResponse.problem:type_name -> sluice.v1.BlockProblem
+	0,  // 12: sluice.v1.BlockProblem.failure:type_name -> sluice.v1.BlockFailure
+	2,  // 13: sluice.v1.BlockService.WriteSegments:input_type -> sluice.v1.WriteSegmentsRequest
+	8,  // 14: sluice.v1.BlockService.ReadSegment:input_type -> sluice.v1.ReadSegmentRequest
+	10, // 15: sluice.v1.BlockService.ListSegments:input_type -> sluice.v1.ListSegmentsRequest
+	13, // 16: sluice.v1.BlockService.RemoveFile:input_type -> sluice.v1.RemoveFileRequest
+	15, // 17: sluice.v1.BlockService.RemoveSegment:input_type -> sluice.v1.RemoveSegmentRequest
+	17, // 18: sluice.v1.BlockService.GetBlockSpace:input_type -> sluice.v1.GetBlockSpaceRequest
+	7,  // 19: sluice.v1.BlockService.WriteSegments:output_type -> sluice.v1.WriteSegmentsResponse
+	9,  // 20: sluice.v1.BlockService.ReadSegment:output_type -> sluice.v1.ReadSegmentResponse
+	11, // 21: sluice.v1.BlockService.ListSegments:output_type -> sluice.v1.ListSegmentsResponse
+	14, // 22: sluice.v1.BlockService.RemoveFile:output_type -> sluice.v1.RemoveFileResponse
+	16, // 23: sluice.v1.BlockService.RemoveSegment:output_type -> sluice.v1.RemoveSegmentResponse
+	18, // 24: sluice.v1.BlockService.GetBlockSpace:output_type -> sluice.v1.GetBlockSpaceResponse
+	19, // [19:25] is the sub-list for method output_type
+	13, // [13:19] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_pool_blocks_proto_init() }
@@ -1235,7 +1359,7 @@ func file_sluice_v1_pool_blocks_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_pool_blocks_proto_rawDesc), len(file_sluice_v1_pool_blocks_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

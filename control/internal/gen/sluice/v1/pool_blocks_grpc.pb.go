@@ -23,6 +23,7 @@ const (
 	BlockService_ReadSegment_FullMethodName   = "/sluice.v1.BlockService/ReadSegment"
 	BlockService_ListSegments_FullMethodName  = "/sluice.v1.BlockService/ListSegments"
 	BlockService_RemoveFile_FullMethodName    = "/sluice.v1.BlockService/RemoveFile"
+	BlockService_RemoveSegment_FullMethodName = "/sluice.v1.BlockService/RemoveSegment"
 	BlockService_GetBlockSpace_FullMethodName = "/sluice.v1.BlockService/GetBlockSpace"
 )
 
@@ -42,6 +43,8 @@ type BlockServiceClient interface {
 	ListSegments(ctx context.Context, in *ListSegmentsRequest, opts ...grpc.CallOption) (*ListSegmentsResponse, error)
 	// RemoveFile removes all segments of a file from the node. That there are none is no failure.
 	RemoveFile(ctx context.Context, in *RemoveFileRequest, opts ...grpc.CallOption) (*RemoveFileResponse, error)
+	// RemoveSegment removes one segment from the node. That there is none is no failure.
+	RemoveSegment(ctx context.Context, in *RemoveSegmentRequest, opts ...grpc.CallOption) (*RemoveSegmentResponse, error)
 	// GetBlockSpace tells what the node has left.
 	GetBlockSpace(ctx context.Context, in *GetBlockSpaceRequest, opts ...grpc.CallOption) (*GetBlockSpaceResponse, error)
 }
@@ -97,6 +100,16 @@ func (c *blockServiceClient) RemoveFile(ctx context.Context, in *RemoveFileReque
 	return out, nil
 }
 
+func (c *blockServiceClient) RemoveSegment(ctx context.Context, in *RemoveSegmentRequest, opts ...grpc.CallOption) (*RemoveSegmentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveSegmentResponse)
+	err := c.cc.Invoke(ctx, BlockService_RemoveSegment_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *blockServiceClient) GetBlockSpace(ctx context.Context, in *GetBlockSpaceRequest, opts ...grpc.CallOption) (*GetBlockSpaceResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetBlockSpaceResponse)
@@ -123,6 +136,8 @@ type BlockServiceServer interface {
 	ListSegments(context.Context, *ListSegmentsRequest) (*ListSegmentsResponse, error)
 	// RemoveFile removes all segments of a file from the node. That there are none is no failure.
 	RemoveFile(context.Context, *RemoveFileRequest) (*RemoveFileResponse, error)
+	// RemoveSegment removes one segment from the node. That there is none is no failure.
+	RemoveSegment(context.Context, *RemoveSegmentRequest) (*RemoveSegmentResponse, error)
 	// GetBlockSpace tells what the node has left.
 	GetBlockSpace(context.Context, *GetBlockSpaceRequest) (*GetBlockSpaceResponse, error)
 	mustEmbedUnimplementedBlockServiceServer()
@@ -146,6 +161,9 @@ func (UnimplementedBlockServiceServer) ListSegments(context.Context, *ListSegmen
 }
 func (UnimplementedBlockServiceServer) RemoveFile(context.Context, *RemoveFileRequest) (*RemoveFileResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemoveFile not implemented")
+}
+func (UnimplementedBlockServiceServer) RemoveSegment(context.Context, *RemoveSegmentRequest) (*RemoveSegmentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveSegment not implemented")
 }
 func (UnimplementedBlockServiceServer) GetBlockSpace(context.Context, *GetBlockSpaceRequest) (*GetBlockSpaceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetBlockSpace not implemented")
@@ -232,6 +250,24 @@ func _BlockService_RemoveFile_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlockService_RemoveSegment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveSegmentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlockServiceServer).RemoveSegment(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlockService_RemoveSegment_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlockServiceServer).RemoveSegment(ctx, req.(*RemoveSegmentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BlockService_GetBlockSpace_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetBlockSpaceRequest)
 	if err := dec(in); err != nil {
@@ -268,6 +304,10 @@ var BlockService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RemoveFile",
 			Handler:    _BlockService_RemoveFile_Handler,
+		},
+		{
+			MethodName: "RemoveSegment",
+			Handler:    _BlockService_RemoveSegment_Handler,
 		},
 		{
 			MethodName: "GetBlockSpace",

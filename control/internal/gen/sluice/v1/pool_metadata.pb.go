@@ -1395,7 +1395,8 @@ type MarkMissingChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The file.
 	FileId []byte `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
-	// Of the lease with the longest path that covers the file's; of an open file only.
+	// Of an open file, that of the lease with the longest path that covers it. Of a sealed one 0, or that of any lease that
+	// there is: who repairs under a lease changes nothing any more once it has ended.
 	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Which part.
 	Place         *SegmentPlace `protobuf:"bytes,3,opt,name=place,proto3" json:"place,omitempty"`
@@ -1459,7 +1460,8 @@ type ClearMissingChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The file.
 	FileId []byte `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
-	// Of the lease with the longest path that covers the file's; of an open file only.
+	// Of an open file, that of the lease with the longest path that covers it. Of a sealed one 0, or that of any lease that
+	// there is: who repairs under a lease changes nothing any more once it has ended.
 	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Which part.
 	Place         *SegmentPlace `protobuf:"bytes,3,opt,name=place,proto3" json:"place,omitempty"`
@@ -1518,19 +1520,22 @@ func (x *ClearMissingChange) GetPlace() *SegmentPlace {
 	return nil
 }
 
-// ReplaceServerChange has a part of a file be on another server. It does not change whether the part is missing.
+// ReplaceServerChange has a part of a file be on another server.
 type ReplaceServerChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The file.
 	FileId []byte `protobuf:"bytes,1,opt,name=file_id,json=fileId,proto3" json:"file_id,omitempty"`
-	// Of the lease with the longest path that covers the file's; of an open file only.
+	// Of an open file, that of the lease with the longest path that covers it. Of a sealed one 0, or that of any lease that
+	// there is: who repairs under a lease changes nothing any more once it has ended.
 	Epoch uint64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Which part.
 	Place *SegmentPlace `protobuf:"bytes,3,opt,name=place,proto3" json:"place,omitempty"`
 	// Server that the layout has there; another one is refused.
 	OldServer string `protobuf:"bytes,4,opt,name=old_server,json=oldServer,proto3" json:"old_server,omitempty"`
 	// Server that it shall have, which has no other copy of that slot.
-	NewServer     string `protobuf:"bytes,5,opt,name=new_server,json=newServer,proto3" json:"new_server,omitempty"`
+	NewServer string `protobuf:"bytes,5,opt,name=new_server,json=newServer,proto3" json:"new_server,omitempty"`
+	// Whether all of the part is there, so that it is not missing any more. Else this changes nothing about that.
+	ClearMissing  bool `protobuf:"varint,6,opt,name=clear_missing,json=clearMissing,proto3" json:"clear_missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1598,6 +1603,13 @@ func (x *ReplaceServerChange) GetNewServer() string {
 		return x.NewServer
 	}
 	return ""
+}
+
+func (x *ReplaceServerChange) GetClearMissing() bool {
+	if x != nil {
+		return x.ClearMissing
+	}
+	return false
 }
 
 // ConfirmRemovalChange says that a removed file has no blocks any more. One that is not in the list was confirmed
@@ -2876,7 +2888,7 @@ func (x *ListSubtreeLeasesResponse) GetMore() bool {
 // ListFilesOnServerRequest asks for a page of the files of a server.
 type ListFilesOnServerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its node name.
+	// Its node name; empty for all files.
 	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
 	// Ids greater than this one; none for the first page.
 	AfterFileId []byte `protobuf:"bytes,2,opt,name=after_file_id,json=afterFileId,proto3" json:"after_file_id,omitempty"`
@@ -3391,7 +3403,7 @@ const file_sluice_v1_pool_metadata_proto_rawDesc = "" +
 	"\x12ClearMissingChange\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\fR\x06fileId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12-\n" +
-	"\x05place\x18\x03 \x01(\v2\x17.sluice.v1.SegmentPlaceR\x05place\"\xb1\x01\n" +
+	"\x05place\x18\x03 \x01(\v2\x17.sluice.v1.SegmentPlaceR\x05place\"\xd6\x01\n" +
 	"\x13ReplaceServerChange\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\fR\x06fileId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12-\n" +
@@ -3399,7 +3411,8 @@ const file_sluice_v1_pool_metadata_proto_rawDesc = "" +
 	"\n" +
 	"old_server\x18\x04 \x01(\tR\toldServer\x12\x1d\n" +
 	"\n" +
-	"new_server\x18\x05 \x01(\tR\tnewServer\"/\n" +
+	"new_server\x18\x05 \x01(\tR\tnewServer\x12#\n" +
+	"\rclear_missing\x18\x06 \x01(\bR\fclearMissing\"/\n" +
 	"\x14ConfirmRemovalChange\x12\x17\n" +
 	"\afile_id\x18\x01 \x01(\fR\x06fileId\"\xa5\x01\n" +
 	"\fSubtreeLease\x12\x16\n" +

@@ -141,6 +141,7 @@ func setFileChange(t *rapid.T, r *reference, request *sluicev1.ChangeMetadataReq
 	case 5:
 		request.Change = &sluicev1.ChangeMetadataRequest_ReplaceServer{ReplaceServer: &sluicev1.ReplaceServerChange{
 			FileId: id, Epoch: epoch, Place: place, OldServer: server, NewServer: anyServer.Draw(t, "new"),
+			ClearMissing: rapid.Bool().Draw(t, "clear"),
 		}}
 	default:
 		request.Change = &sluicev1.ChangeMetadataRequest_ConfirmRemoval{ConfirmRemoval: &sluicev1.ConfirmRemovalChange{FileId: id}}

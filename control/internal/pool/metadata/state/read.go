@@ -132,7 +132,7 @@ func (s *State) OpenFiles(volumeName, path string, page entry.Page[*entry.FileID
 	return filled.items, filled.more, nil
 }
 
-// FilesOn lists the files that have a part on a server, in the order of their ids.
+// FilesOn lists the files that have a part on a server, or all files if it has no name, in the order of their ids.
 func (s *State) FilesOn(server string, page entry.Page[*entry.FileID]) (found []entry.File, more bool) {
 	// It may have to go through all files, and must not keep changes waiting for so long.
 	s.mutex.Lock()
@@ -140,7 +140,7 @@ func (s *State) FilesOn(server string, page entry.Page[*entry.FileID]) (found []
 	s.mutex.Unlock()
 	filled := fill[entry.File](page.Limit)
 	after(files, page.After, func(item *file) bool {
-		return !item.Layout.IsOn(server) || filled.add(item.shown(), bytesOfFile(item.File))
+		return server != "" && !item.Layout.IsOn(server) || filled.add(item.shown(), bytesOfFile(item.File))
 	})
 	return filled.items, filled.more
 }

@@ -1,6 +1,8 @@
 package state_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
@@ -183,6 +185,9 @@ func (r *reference) applyToFile(request *sluicev1.ChangeMetadataRequest) verdict
 				return false
 			}
 			file.servers[place.Copy][place.Slot] = at.GetNewServer()
+			if at.GetClearMissing() {
+				delete(file.missing, place)
+			}
 			return true
 		})
 	}
@@ -207,7 +212,7 @@ func (r *reference) file(change fileChange, sealedIsFree bool, do func(file *ref
 	if file == nil {
 		return isRefused
 	}
-	owns := file.sealed && sealedIsFree
+	owns := file.sealed && sealedIsFree && (change.GetEpoch() == 0 || r.isLive(change.GetEpoch()))
 	for _, path := range paths {
 		owns = owns || r.owns(volume, path, change.GetEpoch())
 	}
@@ -215,6 +220,10 @@ func (r *reference) file(change fileChange, sealedIsFree bool, do func(file *ref
 		return isFenced
 	}
 	return verdictOf(do(file))
+}
+
+func (r *reference) isLive(epoch uint64) bool {
+	return slices.Contains(slices.Collect(maps.Values(r.leases)), epoch)
 }
 
 func (r *reference) part(change interface {

@@ -15,22 +15,42 @@ type partChange interface {
 	GetPlace() *sluicev1.SegmentPlace
 }
 
-// partOf gives the file and the part. An open file is its writer's; a sealed one may be repaired by every agent.
+// partOf gives the file and the part. An open file is its writer's; a sealed one may be repaired by every agent, and by
+// one that says so under its lease alone.
 func (s *State) partOf(change partChange) (*file, entry.Place, error) {
 	found, err := s.fileOf(change.GetFileId())
 	if err != nil {
 		return nil, entry.Place{}, err
 	}
-	if !found.Sealed {
-		if err := s.checkFileEpoch(found, change.GetEpoch()); err != nil {
-			return nil, entry.Place{}, err
-		}
+	if err := s.checkPartEpoch(found, change.GetEpoch()); err != nil {
+		return nil, entry.Place{}, err
 	}
 	place := message.DecodePlace(change.GetPlace())
 	if !found.Layout.Has(place) {
 		return nil, entry.Place{}, invalidf("the file %s has no slot %d of copy %d", found.ID, place.Slot, place.Copy)
 	}
 	return found, place, nil
+}
+
+func (s *State) checkPartEpoch(f *file, epoch uint64) error {
+	if !f.Sealed {
+		return s.checkFileEpoch(f, epoch)
+	}
+	if epoch != 0 && !s.hasLease(epoch) {
+		return entry.Refusef(entry.Fenced, "there is no lease with epoch %d any more", epoch).
+			WithHint("Take the lease again, and look at the file before it is changed.")
+	}
+	return nil
+}
+
+// hasLease says whether an epoch is that of any lease.
+func (s *State) hasLease(epoch uint64) bool {
+	isThere := false
+	s.leases.Scan(func(lease entry.Lease) bool {
+		isThere = lease.Epoch == epoch
+		return !isThere
+	})
+	return isThere
 }
 
 func (s *State) markMissing(change *sluicev1.MarkMissingChange) error {
@@ -54,9 +74,13 @@ func (s *State) clearMissing(change *sluicev1.ClearMissingChange) error {
 		return err
 	}
 	changed := *found
-	changed.Missing = slices.DeleteFunc(slices.Clone(found.Missing), func(missing entry.Place) bool { return missing == place })
+	changed.Missing = without(found.Missing, place)
 	s.setFile(&changed)
 	return nil
+}
+
+func without(missing []entry.Place, place entry.Place) []entry.Place {
+	return slices.DeleteFunc(slices.Clone(missing), func(each entry.Place) bool { return each == place })
 }
 
 func (s *State) replaceServer(change *sluicev1.ReplaceServerChange) error {
@@ -80,6 +104,9 @@ func (s *State) replaceServer(change *sluicev1.ReplaceServerChange) error {
 	changed.Layout = found.Layout.Clone()
 	changed.Layout.Servers[place.Copy][place.Slot] = change.GetNewServer()
 	changed.Layout = s.shared(changed.Layout)
+	if change.GetClearMissing() {
+		changed.Missing = without(found.Missing, place)
+	}
 	s.setFile(&changed)
 	return nil
 }
