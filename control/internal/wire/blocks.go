@@ -87,6 +87,7 @@ func DecodeBlockProblem(message *sluicev1.BlockProblem) error {
 func EncodeSegmentState(state segment.State) *sluicev1.SegmentState {
 	return &sluicev1.SegmentState{
 		Segment: EncodeSegmentID(state.ID), LengthBytes: uint64(state.Length), Sealed: state.Sealed, Epoch: state.Epoch,
+		Damaged: state.Damaged,
 	}
 }
 
@@ -97,5 +98,7 @@ func DecodeSegmentState(message *sluicev1.SegmentState) (segment.State, error) {
 		return segment.State{}, err
 	}
 	length, err := DecodeBlockOffset(message.GetLengthBytes())
-	return segment.State{ID: id, Length: length, Sealed: message.GetSealed(), Epoch: message.GetEpoch()}, err
+	return segment.State{
+		ID: id, Length: length, Sealed: message.GetSealed(), Epoch: message.GetEpoch(), Damaged: message.GetDamaged(),
+	}, err
 }

@@ -113,9 +113,8 @@ func (s *Server) ListSegments(_ context.Context, request *sluicev1.ListSegmentsR
 	}
 	answer := &sluicev1.ListSegmentsResponse{More: more}
 	for _, state := range states {
-		encoded := wire.EncodeSegmentState(state)
-		encoded.Damaged = state.Damaged || s.damaged.has(state)
-		answer.Segments = append(answer.Segments, encoded)
+		state.Damaged = state.Damaged || s.damaged.has(state)
+		answer.Segments = append(answer.Segments, wire.EncodeSegmentState(state))
 	}
 	return answer, nil
 }

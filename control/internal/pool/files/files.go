@@ -41,7 +41,7 @@ func (s *Session) Create(ctx context.Context, path string) (*Writer, error) {
 		return nil, s.explain(err)
 	}
 	s.wakeSweeper(replaced)
-	writer, err := stripe.NewWriter(s.ctx, stripeOf(file), s.lease.Epoch, s.services, s.config.Options, s.lost(stripeOf(file)))
+	writer, err := stripe.NewWriter(s.ctx, StripesOf(file), s.lease.Epoch, s.services, s.config.Options, s.lost(StripesOf(file)))
 	if err != nil {
 		return nil, err
 	}

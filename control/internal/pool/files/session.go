@@ -112,6 +112,11 @@ func (s *Session) Detach(ctx context.Context) error {
 	return s.metadata.ReleaseLease(ctx, s.at(s.config.Path))
 }
 
+// Epoch is that of the lease.
+func (s *Session) Epoch() uint64 {
+	return s.lease.Epoch
+}
+
 // Lost is closed once the lease is, or the session is over.
 func (s *Session) Lost() <-chan struct{} {
 	return s.ctx.Done()
@@ -171,8 +176,8 @@ func (s *Session) at(path string) metadata.At {
 func (s *Session) recover(ctx context.Context, left entry.OpenFile) error {
 	ctx, cancel := s.during(ctx)
 	defer cancel()
-	length, err := stripe.Recover(ctx, stripeOf(left.File), s.lease.Epoch, int64(left.File.LengthBytes), s.services, s.config.Options,
-		s.lost(stripeOf(left.File)))
+	length, err := stripe.Recover(ctx, StripesOf(left.File), s.lease.Epoch, int64(left.File.LengthBytes), s.services, s.config.Options,
+		s.lost(StripesOf(left.File)))
 	if err != nil {
 		return err
 	}
@@ -192,8 +197,8 @@ func (s *Session) lost(file stripe.File) stripe.Lost {
 	}
 }
 
-// stripeOf is where a file is.
-func stripeOf(file entry.File) stripe.File {
+// StripesOf is where a file is.
+func StripesOf(file entry.File) stripe.File {
 	missing := make(map[stripe.Place]bool)
 	for _, place := range file.Missing {
 		missing[stripe.Place{Slot: int(place.Slot), Copy: int(place.Copy)}] = true

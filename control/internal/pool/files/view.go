@@ -41,8 +41,24 @@ func (v View) Open(ctx context.Context, path string) (*Reader, error) {
 	damaged := func(place stripe.Place, cause error) {
 		v.Logger.Warn("a copy of a file cannot be read", "path", path, "slot", place.Slot, "copy", place.Copy, "error", cause)
 	}
-	reader, err := stripe.NewReader(stripeOf(*file), int64(file.LengthBytes), v.Services, v.Options, v.Suspects, damaged)
-	return &Reader{reader, file.ID, int64(file.LengthBytes)}, err
+	reader, err := stripe.NewReader(StripesOf(*file), int64(file.LengthBytes), v.Services, v.Options, v.Suspects, damaged)
+	if err != nil {
+		return nil, err
+	}
+	reader.Follow(func(ctx context.Context) (stripe.File, error) { return v.locate(ctx, file.ID) })
+	return &Reader{reader, file.ID, int64(file.LengthBytes)}, nil
+}
+
+// locate gives where a file is now, whatever its path.
+func (v View) locate(ctx context.Context, id entry.FileID) (stripe.File, error) {
+	file, err := v.Metadata.File(ctx, id)
+	if err != nil {
+		return stripe.File{}, err
+	}
+	if file == nil {
+		return stripe.File{}, entry.Refusef(entry.NotFound, "the file %s was removed", id)
+	}
+	return StripesOf(*file), nil
 }
 
 // Stat gives a file, nil for a directory.

@@ -75,6 +75,12 @@ func (s Stripes) SegmentBytes(fileBytes int64, slot int) int64 {
 	return bytes
 }
 
+// FileOffset is where in the file a byte of a segment is.
+func (s Stripes) FileOffset(slot int, segmentOffset int64) int64 {
+	round, within := segmentOffset/s.BlockBytes, segmentOffset%s.BlockBytes
+	return (round*int64(s.Slots)+int64(slot))*s.BlockBytes + within
+}
+
 // FileBytes is how long a file is of which each slot has so many bytes: it ends where the first of its bytes
 // is missing.
 func (s Stripes) FileBytes(segmentBytes []int64) int64 {

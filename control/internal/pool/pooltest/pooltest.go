@@ -5,9 +5,13 @@ package pooltest
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -37,6 +41,7 @@ type Server struct {
 	credentials *security.Credentials
 	link        *link
 	segments    *segment.Store
+	blocks      *blocks.Server
 	server      *grpc.Server
 	served      chan error
 }
@@ -102,10 +107,16 @@ func (s *Server) Start() {
 	}
 	s.server = grpc.NewServer(protocol.ServerOptions(s.credentials)...)
 	metrics := blocks.NewMetrics(prometheus.NewRegistry(), s.segments.Space)
-	sluicev1.RegisterBlockServiceServer(s.server, blocks.NewServer(s.segments, metrics))
+	s.blocks = blocks.NewServer(s.segments, metrics)
+	sluicev1.RegisterBlockServiceServer(s.server, s.blocks)
 	s.served = make(chan error, 1)
 	go func() { s.served <- s.server.Serve(listener) }()
 	s.link.to(listener.Addr().String())
+}
+
+// Scrub reads all segments again and again, until the context ends.
+func (s *Server) Scrub(ctx context.Context) {
+	s.blocks.Scrub(ctx, blocks.Scrubbing{Period: time.Millisecond, BytesPerSecond: 1 << 40}, slog.New(slog.DiscardHandler))
 }
 
 // Stop ends the server and all connections to it at once.
@@ -120,6 +131,19 @@ func (s *Server) Stop() {
 	if err := s.segments.Close(); err != nil {
 		s.t.Error(err)
 	}
+}
+
+// HeldBytes are those of the data of its segments.
+func (s *Server) HeldBytes() (uint64, error) {
+	paths, err := filepath.Glob(filepath.Join(s.Directory, "*", "*", "*.*[nd]"))
+	var held uint64
+	for _, path := range paths {
+		info, statErr := os.Stat(path)
+		if statErr == nil {
+			held += uint64(info.Size())
+		}
+	}
+	return held, err
 }
 
 // Cut has nothing get through to the server and from it any more, on connections that stay open.

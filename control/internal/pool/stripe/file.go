@@ -4,6 +4,8 @@ package stripe
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
@@ -46,6 +48,11 @@ func (f File) places() []Place {
 		}
 	}
 	return places
+}
+
+// isWhere says whether a file is on the same servers as another, with the same segments missing.
+func (f File) isWhere(other File) bool {
+	return slices.EqualFunc(f.Servers, other.Servers, slices.Equal) && maps.Equal(f.Missing, other.Missing)
 }
 
 func (f File) check() error {

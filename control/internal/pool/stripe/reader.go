@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,15 +19,23 @@ import (
 // Damaged is told of a segment that did not give what it should have, and why; another copy did.
 type Damaged func(place Place, cause error)
 
+// Locate gives where a file is now: repair and balance move segments of sealed files.
+type Locate func(ctx context.Context) (File, error)
+
 // Reader reads a file. Its methods may be called at the same time.
 type Reader struct {
-	file     File
+	stripes  layout.Stripes
 	length   int64
 	services Services
 	options  Options
 	damaged  Damaged
 	// suspects are asked last.
 	suspects *Suspects
+
+	// locating lets one ask where the file is, for all that find it moved.
+	locating sync.Mutex
+	locate   Locate
+	file     atomic.Pointer[File]
 }
 
 // NewReader reads a file of that length. Readers share what they know of nodes that fail.
@@ -33,7 +43,16 @@ func NewReader(file File, length int64, services Services, options Options, susp
 	if err := file.check(); err != nil {
 		return nil, err
 	}
-	return &Reader{file: file, length: length, services: services, options: options, suspects: suspects, damaged: damaged}, nil
+	reader := &Reader{
+		stripes: file.Stripes, length: length, services: services, options: options, suspects: suspects, damaged: damaged,
+	}
+	reader.file.Store(&file)
+	return reader, nil
+}
+
+// Follow has the reader ask where the file is once segments are not where they were. It is called before the first read.
+func (r *Reader) Follow(locate Locate) {
+	r.locate = locate
 }
 
 // ReadAt fills a buffer as io.ReaderAt does: with fewer bytes, and io.EOF, where the file ends.
@@ -44,7 +63,7 @@ func (r *Reader) ReadAt(ctx context.Context, buffer []byte, offset int64) (int, 
 	wanted := min(int64(len(buffer)), max(r.length-offset, 0))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.options.ReadRequests)
-	for _, piece := range r.file.Stripes.Pieces(offset, wanted) {
+	for _, piece := range r.stripes.Pieces(offset, wanted) {
 		for _, part := range cut(piece, int64(r.options.RequestBytes)) {
 			into := buffer[part.FileOffset-offset:][:part.Bytes]
 			group.Go(func() error { return r.fill(ctx, part, into) })
@@ -76,10 +95,14 @@ func cut(piece layout.Piece, most int64) []layout.Piece {
 // fill reads a piece from the first of the copies that has it.
 func (r *Reader) fill(ctx context.Context, piece layout.Piece, into []byte) error {
 	problems := []error{fmt.Errorf("no copy of bytes %d to %d of the file %s can be read",
-		piece.FileOffset, piece.FileOffset+piece.Bytes, r.file.ID)}
+		piece.FileOffset, piece.FileOffset+piece.Bytes, r.file.Load().ID)}
 	failed := make(map[Place]error)
-	for _, place := range r.candidates(piece.Slot) {
-		err := r.ask(ctx, place, piece.SegmentOffset, into)
+	file := r.file.Load()
+	places := r.candidates(file, piece.Slot)
+	for len(places) > 0 {
+		place := places[0]
+		places = places[1:]
+		err := r.ask(ctx, file, place, piece.SegmentOffset, into)
 		if err == nil {
 			r.report(failed)
 			return nil
@@ -87,11 +110,50 @@ func (r *Reader) fill(ctx context.Context, piece layout.Piece, into []byte) erro
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.suspects.Add(r.file.server(place))
+		problems = append(problems, fmt.Errorf("%s: %w", file.server(place), err))
+		if isNotFound(err) || len(places) == 0 {
+			now, locateErr := r.newer(ctx, file)
+			if now != nil {
+				file, places, failed = now, r.candidates(now, piece.Slot), make(map[Place]error)
+				continue
+			}
+			problems = append(problems, locateErr)
+		}
+		r.suspects.Add(file.server(place))
 		failed[place] = err
-		problems = append(problems, fmt.Errorf("%s: %w", r.file.server(place), err))
 	}
 	return errors.Join(problems...)
+}
+
+func isNotFound(err error) bool {
+	var failure *segment.Failure
+	return errors.As(err, &failure) && failure.Reason == segment.NotFound
+}
+
+// newer gives where the file is now, nil if that is where it was.
+func (r *Reader) newer(ctx context.Context, old *File) (*File, error) {
+	r.locating.Lock()
+	defer r.locating.Unlock()
+	if known := r.file.Load(); known != old {
+		return known, nil
+	}
+	if r.locate == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.options.Patience)
+	defer cancel()
+	now, err := r.locate(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("where the file is now: %w", err)
+	}
+	if now.isWhere(*old) {
+		return nil, nil
+	}
+	if err := now.check(); err != nil {
+		return nil, err
+	}
+	r.file.Store(&now)
+	return &now, nil
 }
 
 func (r *Reader) report(failed map[Place]error) {
@@ -101,13 +163,13 @@ func (r *Reader) report(failed map[Place]error) {
 }
 
 // candidates gives the segments of a slot, those of servers that have failed last.
-func (r *Reader) candidates(slot int) []Place {
+func (r *Reader) candidates(file *File, slot int) []Place {
 	var good, bad []Place
-	for c := range r.file.Servers {
+	for c := range file.Servers {
 		place := Place{Slot: slot, Copy: c}
 		switch {
-		case r.file.Missing[place]:
-		case r.suspects.Has(r.file.server(place)):
+		case file.Missing[place]:
+		case r.suspects.Has(file.server(place)):
 			bad = append(bad, place)
 		default:
 			good = append(good, place)
@@ -116,15 +178,15 @@ func (r *Reader) candidates(slot int) []Place {
 	return append(good, bad...)
 }
 
-func (r *Reader) ask(ctx context.Context, place Place, offset int64, into []byte) error {
-	service, err := r.services(r.file.server(place))
+func (r *Reader) ask(ctx context.Context, file *File, place Place, offset int64, into []byte) error {
+	service, err := r.services(file.server(place))
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.options.Patience)
 	defer cancel()
 	answer, err := service.ReadSegment(ctx, &sluicev1.ReadSegmentRequest{
-		Segment: wire.EncodeSegmentID(r.file.segment(place)), OffsetBytes: uint64(offset), LengthBytes: uint32(len(into)),
+		Segment: wire.EncodeSegmentID(file.segment(place)), OffsetBytes: uint64(offset), LengthBytes: uint32(len(into)),
 	})
 	if err != nil {
 		return err
@@ -133,7 +195,7 @@ func (r *Reader) ask(ctx context.Context, place Place, offset int64, into []byte
 		return err
 	}
 	if n := copy(into, answer.GetData()); n < len(into) {
-		return segment.Failf(segment.Short, "%s ends at byte %d, before what was synced", r.file.segment(place), offset+int64(n))
+		return segment.Failf(segment.Short, "%s ends at byte %d, before what was synced", file.segment(place), offset+int64(n))
 	}
 	return nil
 }
