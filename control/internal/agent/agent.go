@@ -61,6 +61,7 @@ type Agent struct {
 	compactions   compactions
 	poolServer    poolServer
 	poolGateway   poolGateway
+	poolRepair    poolRepair
 	// metadata is nil where the agent holds none of a pool.
 	metadata *metadata.Server
 }
@@ -129,7 +130,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	problems := []error{a.closeCompactions(), a.closePoolGateway(), a.closePoolServer(), a.closeMetadata()}
+	problems := []error{a.closeCompactions(), a.closePoolRepair(), a.closePoolGateway(), a.closePoolServer(), a.closeMetadata()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -151,7 +152,8 @@ func (a *Agent) assemble(ctx context.Context) error {
 	a.cpus.Store(new(float64(runtime.NumCPU())))
 	a.signals.Store(&policy.NodeSignals{SampledAt: time.Now(), CPUUsed: 1, CPUPressure: -1, IOPressure: -1, MemoryPressure: -1})
 
-	if err := errors.Join(a.assembleCompactions(exposed.Registry()), a.openMetadata(ctx, exposed.Registry())); err != nil {
+	if err := errors.Join(a.assembleCompactions(exposed.Registry()), a.openMetadata(ctx, exposed.Registry()),
+		a.assemblePoolRepair(exposed.Registry())); err != nil {
 		return err
 	}
 	a.assemblePoolServer(exposed.Registry())
@@ -200,6 +202,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	a.servePoolServer(background, loops.Go)
 	a.serveMetadata(background, loops.Go)
 	stopGateway := a.servePoolGateway(background, failures)
+	stopRepair := a.servePoolRepair(background)
 	a.health.SetServingStatus(sluicev1.AgentService_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	a.tell(systemd.Ready)
 	a.logger.Info("the agent serves", "node", a.config.Node, "version", version.Number(),
@@ -211,6 +214,7 @@ func (a *Agent) Serve(ctx context.Context) error {
 	case failure = <-failures:
 	}
 	a.tell(systemd.Stopping)
+	stopRepair()
 	stopGateway()
 	a.shutDown()
 	stop()
@@ -218,6 +222,9 @@ func (a *Agent) Serve(ctx context.Context) error {
 	a.registry.Wait()
 	if err := a.closeCompactions(); err != nil && !errors.Is(err, net.ErrClosed) {
 		a.logger.Warn("a connection for compactions was not closed", "error", err)
+	}
+	if err := a.closePoolRepair(); err != nil && !errors.Is(err, net.ErrClosed) {
+		a.logger.Warn("a connection for repair of the pool was not closed", "error", err)
 	}
 	if err := a.closePoolGateway(); err != nil && !errors.Is(err, net.ErrClosed) {
 		a.logger.Warn("a connection to the pool was not closed", "error", err)

@@ -116,6 +116,11 @@ func TestConfigErrors(t *testing.T) {
 				"pool.client.copies must be between 1 and 3", "pool.client.block_bytes must be a power of two",
 				"pool.client.servers has 2 entries, which are too few for 4 copies"},
 		},
+		"pool repair": {
+			minimalConfig + "pool: {client: {voters: [{node: a, address: ':1'}], servers: [{node: b, address: ':1'}, {node: c, address: ':2'}], repair_bytes_per_second: 1, repair_after_seconds: 1, balance_tolerance_percent: .nan}}\n",
+			[]string{"pool.client.repair_bytes_per_second must be between 4096 and", "pool.client.repair_after_seconds must be between 30 and",
+				"pool.client.balance_tolerance_percent must be between 1 and 100"},
+		},
 		"pool server": {
 			minimalConfig + "pool: {server: {directory: pool, scrub_period_seconds: .nan, scrub_bytes_per_second: 1}}\n",
 			[]string{"pool.server.directory must be a path", "pool.server.scrub_period_seconds must be between 60 and",

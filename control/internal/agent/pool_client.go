@@ -25,6 +25,12 @@ type PoolClient struct {
 	Socket string `yaml:"socket"`
 	// LeaseSeconds is how long the directory of a store is nobody's once this agent is gone.
 	LeaseSeconds float64 `yaml:"lease_seconds"`
+	// RepairBytesPerSecond bounds what this agent moves when it is the one that repairs the pool; with 0 it never is.
+	RepairBytesPerSecond uint64 `yaml:"repair_bytes_per_second"`
+	// RepairAfterSeconds is how long a server may not answer until its copies are made anew on others.
+	RepairAfterSeconds float64 `yaml:"repair_after_seconds"`
+	// BalanceTolerancePercent is how far from the mean servers may be filled; 100 moves nothing.
+	BalanceTolerancePercent float64 `yaml:"balance_tolerance_percent"`
 }
 
 const (
@@ -35,11 +41,21 @@ const (
 	defaultPoolLease      = 10
 	leastPoolLease        = 5
 	longestPoolLease      = 3600
+	defaultRepairRate     = 10 << 20
+	leastRepairRate       = 4096
+	defaultRepairAfter    = 900
+	leastRepairAfter      = 30
+	longestRepairAfter    = 366 * 86400
+	defaultBalance        = 5
+	mostBalance           = 100
 )
 
 // UnmarshalYAML sets the defaults of what is left out.
 func (c *PoolClient) UnmarshalYAML(unmarshal func(any) error) error {
-	*c = PoolClient{Copies: defaultPoolCopies, BlockBytes: defaultPoolBlockBytes, LeaseSeconds: defaultPoolLease}
+	*c = PoolClient{
+		Copies: defaultPoolCopies, BlockBytes: defaultPoolBlockBytes, LeaseSeconds: defaultPoolLease,
+		RepairBytesPerSecond: defaultRepairRate, RepairAfterSeconds: defaultRepairAfter, BalanceTolerancePercent: defaultBalance,
+	}
 	type plain PoolClient
 	return unmarshal((*plain)(c))
 }
@@ -51,6 +67,12 @@ func (c *PoolClient) check(key string) error {
 		checkRange(key+".copies", float64(c.Copies), 1, layout.MaxCopies),
 		checkRange(key+".block_bytes", float64(c.BlockBytes), segment.PageBytes, mostPoolBlockBytes),
 		checkRange(key+".lease_seconds", c.LeaseSeconds, leastPoolLease, longestPoolLease),
+		checkRange(key+".repair_after_seconds", c.RepairAfterSeconds, leastRepairAfter, longestRepairAfter),
+		checkRange(key+".balance_tolerance_percent", c.BalanceTolerancePercent, 1, mostBalance),
+	}
+	if c.RepairBytesPerSecond != 0 {
+		problems = append(problems,
+			checkRange(key+".repair_bytes_per_second", float64(c.RepairBytesPerSecond), leastRepairRate, mostPoolBytes))
 	}
 	if c.Socket != "" {
 		problems = append(problems, checkPath(key+".socket", c.Socket))

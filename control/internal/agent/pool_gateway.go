@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
 
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/pool/gateway"
@@ -40,7 +39,7 @@ func (a *Agent) openPoolGateway(ctx context.Context) error {
 	a.poolGateway.server = gateway.NewServer(a.config.Node, gateway.Pool{
 		Metadata: access.Metadata, Services: access.Servers.Service, Options: stripe.DefaultOptions(),
 		Servers: access.Servers.Names(), Copies: access.Copies, BlockBytes: access.BlockBytes,
-		TimeToLive: time.Duration(client.LeaseSeconds * float64(time.Second)),
+		TimeToLive: seconds(client.LeaseSeconds),
 	}, a.logger)
 	return nil
 }

@@ -48,7 +48,7 @@ func newPool(environment Environment) *cobra.Command {
   sluice pool put backups dump.sql /dump.sql
   sluice pool list backups /`,
 	},
-		use.newVolumes(), use.newCreateVolume(), use.newRemoveVolume(),
+		use.newStatus(), use.newVolumes(), use.newCreateVolume(), use.newRemoveVolume(),
 		use.newList(), use.newMakeDirectory(), use.newPut(), use.newGet(), use.newRemove(),
 	)
 	command.PersistentFlags().StringVar(&use.path, "config", defaultAgentConfig, "configuration `FILE` of the agent")

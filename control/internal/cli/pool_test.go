@@ -79,6 +79,7 @@ func TestPool(t *testing.T) {
 		t.Errorf("list: %s", got)
 	}
 	p.pool.Servers["pool2"].Stop()
+	p.mustStand(t)
 	p.must(t, "get", "backups", "/2026/dump", target)
 	if got, err := os.ReadFile(target); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("got %d bytes of %d: %v", len(got), len(content), err)
@@ -93,6 +94,29 @@ func TestPool(t *testing.T) {
 		t.Errorf("%+v: %v", listed, err)
 	}
 	p.must(t, "remove-volume", "backups")
+}
+
+// mustStand has one file of 51000 bytes in 13 blocks of 4096 in two copies, and pool2 does not answer.
+func (p *pooled) mustStand(t *testing.T) {
+	t.Helper()
+	var status poolStatus
+	if err := json.Unmarshal([]byte(p.must(t, "status", "-o", "json")), &status); err != nil {
+		t.Fatal(err)
+	}
+	if status.Files != 1 || status.SegmentsLeft != 0 || status.SegmentsWaiting != 2 || status.UnreadableSlots != 0 || status.RepairedBy != "" {
+		t.Errorf("%+v", status)
+	}
+	for i, state := range []string{"answering", "silent", "answering"} {
+		server := status.Servers[i]
+		isHeld := server.HeldBytes > 0 && server.FreeBytes > 0 && server.FillShare > 0
+		if server.State != state || isHeld != (state == "answering") {
+			t.Errorf("%+v should be %s", server, state)
+		}
+	}
+	text := p.must(t, "status")
+	if !strings.Contains(text, "pool2  silent     ?") || !strings.Contains(text, "nobody") {
+		t.Errorf("status: %s", text)
+	}
 }
 
 func TestPoolSaysWhatIsWrong(t *testing.T) {

@@ -16,6 +16,9 @@ import (
 // Volume has no files. Who has the lease on it repairs the pool.
 const Volume = "sluice-repair"
 
+// closeTime is how long the metadata may take to have the lease back. Else it runs out.
+const closeTime = 5 * time.Second
+
 // Config says how a pool is repaired.
 type Config struct {
 	// Holder is who is told to others that want to repair.
@@ -76,7 +79,9 @@ func (r *Repairer) Run(ctx context.Context) {
 			_ = sleep(ctx, r.config.Period)
 		}
 	}
-	if err := r.Close(context.WithoutCancel(ctx)); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if err := r.Close(ctx); err != nil {
 		r.logger.Warn("the lease for repair could not be given back, and runs out", "error", err)
 	}
 }
