@@ -29,6 +29,9 @@ func TestPiecesAreTheFile(t *testing.T) {
 				if piece.SegmentOffset != int64(len(segments[piece.Slot])) {
 					t.Fatalf("segment %d has %d bytes where %d are appended at", piece.Slot, len(segments[piece.Slot]), piece.SegmentOffset)
 				}
+				if got := stripes.FileOffset(piece.Slot, piece.SegmentOffset); got != piece.FileOffset {
+					t.Fatalf("byte %d of segment %d is %d of the file, and not %d", piece.SegmentOffset, piece.Slot, piece.FileOffset, got)
+				}
 				segments[piece.Slot] = append(segments[piece.Slot], content[piece.FileOffset:piece.FileOffset+piece.Bytes]...)
 			}
 			offset += length

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -93,7 +94,9 @@ func TestRunRepairs(t *testing.T) {
 	w.pool.Servers["pool1"].Stop()
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	repairer := w.repairer(w.pool.Service, "pool1", "pool2", "pool3")
+	config := w.config("pool1", "pool2", "pool3")
+	config.Period = time.Hour
+	repairer := repair.New(config, w.metadata, w.pool.Service, repair.NewMetrics(prometheus.NewRegistry()), slog.New(slog.DiscardHandler))
 	go func() {
 		defer close(ended)
 		repairer.Run(ctx)

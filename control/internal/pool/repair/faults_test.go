@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,10 @@ import (
 	"google.golang.org/grpc"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/metadata"
+	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/pool/repair"
 	"sluice.dev/control/internal/pool/stripe"
 )
 
@@ -303,5 +308,75 @@ func (w *world) damagePage(server string, page int) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			w.t.Fatal(err)
 		}
+	}
+}
+
+// TestLatePass goes on where its lease was given to another one, which has looked at all segments meanwhile: it is
+// refused, and what is listed is there.
+func TestLatePass(t *testing.T) {
+	w := newWorld(t, 3)
+	session := w.attach("pool1", "pool2")
+	w.putSome(session, 4)
+	var once sync.Once
+	late := w.repairer(watch(w.pool.Service, func(node, call string) {
+		if node == "pool3" && call == "list" {
+			once.Do(w.takeOver)
+		}
+	}), "pool2", "pool3")
+	if _, err := late.Pass(t.Context()); err == nil {
+		t.Error("a pass without a lease has changed the metadata")
+	}
+	w.mustHaveWhatIsListed("pool1", "pool2", "pool3")
+	_ = late.Close(t.Context())
+	w.settle(w.repairer(w.pool.Service, "pool1", "pool2", "pool3"))
+	w.mustBeWhole("pool1", "pool2", "pool3")
+}
+
+// takeOver ends the lease of who repairs, as if its time was over, and makes passes with another one.
+func (w *world) takeOver() {
+	leases, _, err := w.metadata.Leases(context.Background(), repair.Volume, entry.Page[string]{})
+	if err != nil || len(leases) != 1 {
+		w.t.Errorf("%v: %v", leases, err)
+		return
+	}
+	if err := w.metadata.ReleaseLease(context.Background(), metadata.At{Volume: repair.Volume, Path: "/", Epoch: leases[0].Epoch}); err != nil {
+		w.t.Error(err)
+	}
+	w.settle(w.repairer(w.pool.Service, "pool1", "pool2", "pool3"))
+}
+
+// TestSegmentsOfAnotherPool are not removed, nor anything else of their server.
+func TestSegmentsOfAnotherPool(t *testing.T) {
+	w := newWorld(t, 2)
+	service, err := w.pool.Service("pool1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, epoch := range []uint64{1, 1000} {
+		file := stripe.File{
+			ID: entry.FileID{byte(number + 1)}, Stripes: layout.Stripes{BlockBytes: blockBytes, Slots: 1}, Servers: [][]string{{"pool1"}},
+		}
+		services := func(string) (sluicev1.BlockServiceClient, error) { return service, nil }
+		writer, err := stripe.NewWriter(t.Context(), file, epoch, services, options(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sealErr := writer.Seal()
+		writer.Close()
+		if sealErr != nil {
+			t.Fatal(sealErr)
+		}
+	}
+	repairer := w.repairer(w.pool.Service, "pool1", "pool2")
+	for range 3 {
+		if _, err := repairer.Pass(t.Context()); err == nil || !strings.Contains(err.Error(), "of another pool") {
+			t.Errorf("it was told %v", err)
+		}
+	}
+	if held := w.held("pool1"); len(held) != 2 {
+		t.Errorf("left: %v", held)
+	}
+	if err := repairer.Close(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

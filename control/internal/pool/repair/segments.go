@@ -31,10 +31,8 @@ type segmentsLook struct {
 	*pass
 	node  string
 	files *filesOn
-	// isWhole is false once something is left to another look.
-	isWhole bool
-	// failure is the last one of many that are alike.
-	failure error
+	// orphans are what seems to be of no file.
+	orphans []segment.State
 }
 
 // lookAtSegments compares all segments of a server with what the metadata has there: it removes those that no file has,
@@ -42,15 +40,18 @@ type segmentsLook struct {
 func (p *pass) lookAtSegments(ctx context.Context, node string) error {
 	begin := time.Now()
 	maps.DeleteFunc(p.damaged, func(at segmentAt, _ bool) bool { return at.server == node })
-	look := &segmentsLook{pass: p, node: node, files: newFilesOn(node, p.metadata.FilesOn), isWhole: true}
-	err := look.run(ctx)
-	if err != nil {
+	look := &segmentsLook{pass: p, node: node, files: newFilesOn(node, p.metadata.FilesOn)}
+	if err := look.run(ctx); err != nil {
 		return fmt.Errorf("look at the segments of %s: %w", node, err)
 	}
-	if look.isWhole {
+	isAllRemoved, err := look.removeOrphans(ctx)
+	if err != nil {
+		return fmt.Errorf("remove segments of %s that no file has: %w", node, err)
+	}
+	if isAllRemoved {
 		p.listed[node] = begin
 	}
-	return look.failure
+	return nil
 }
 
 func (l *segmentsLook) run(ctx context.Context) error {
@@ -60,7 +61,7 @@ func (l *segmentsLook) run(ctx context.Context) error {
 			return err
 		}
 		for _, state := range states {
-			l.note(l.lookAt(ctx, file, state))
+			l.lookAt(file, state)
 		}
 		if file != nil {
 			err = l.lookForLost(ctx, *file, states)
@@ -71,14 +72,6 @@ func (l *segmentsLook) run(ctx context.Context) error {
 		return err
 	}
 	return l.files.rest(ctx, func(lost entry.File) error { return l.lookForLost(ctx, lost, nil) })
-}
-
-func (l *segmentsLook) note(isLeft bool, err error) {
-	l.isWhole = l.isWhole && !isLeft && err == nil
-	if err != nil {
-		l.metrics.failures.Inc()
-		l.failure = fmt.Errorf("a segment on %s: %w", l.node, err)
-	}
 }
 
 // eachFile goes through the segments of the server, those of a file at once, in the order of the files' ids.
@@ -128,25 +121,58 @@ func (p *pass) listSegments(ctx context.Context, node string, request *sluicev1.
 	return states, answer.GetMore() && len(states) > 0, nil
 }
 
-// lookAt compares a segment with its file, as it was a while ago. What seems to be an orphan is asked for again: the file
-// may have been made since, and is in the metadata before there is any segment of it. An orphan that this pass has
-// made itself is left to the next one.
-func (l *segmentsLook) lookAt(ctx context.Context, file *entry.File, state segment.State) (isLeft bool, err error) {
-	place := entry.Place{Slot: uint32(state.ID.Slot), Copy: uint32(state.ID.Copy)}
-	if isOn(file, l.node, place) {
-		if state.Damaged && file.Sealed {
-			l.damaged[segmentAt{l.node, state.ID.File, place}] = true
-		}
-		return false, nil
+// lookAt compares a segment with its file, as it was a while ago.
+func (l *segmentsLook) lookAt(file *entry.File, state segment.State) {
+	place := placeOf(state.ID)
+	if !isOn(file, l.node, place) {
+		l.orphans = append(l.orphans, state)
+		return
 	}
-	file, err = l.metadata.File(ctx, state.ID.File)
-	if err != nil || isOn(file, l.node, place) {
+	if state.Damaged && file.Sealed {
+		l.damaged[segmentAt{l.node, file.ID, place}] = true
+	}
+}
+
+func placeOf(id segment.ID) entry.Place {
+	return entry.Place{Slot: uint32(id.Slot), Copy: uint32(id.Copy)}
+}
+
+// removeOrphans removes what no file has. A segment with a later epoch than this pass is of a lease that was given
+// since, or of other metadata: nothing is removed then, as all that the server has may be somebody else's.
+func (l *segmentsLook) removeOrphans(ctx context.Context) (isAllRemoved bool, err error) {
+	for _, orphan := range l.orphans {
+		if orphan.Epoch > l.epoch {
+			l.metrics.failures.Inc()
+			return false, fmt.Errorf("%s has the epoch %d, and the last lease has %d: nothing is removed; "+
+				"if this does not pass, the server is of another pool, or the metadata was begun anew", orphan.ID, orphan.Epoch, l.epoch)
+		}
+	}
+	isAllRemoved = true
+	for _, orphan := range l.orphans {
+		isLeft, orphanErr := l.removeOrphan(ctx, orphan)
+		if orphanErr != nil {
+			l.metrics.failures.Inc()
+			err = fmt.Errorf("%s: %w", orphan.ID, orphanErr)
+		}
+		isAllRemoved = isAllRemoved && !isLeft && orphanErr == nil
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return isAllRemoved, err
+}
+
+// removeOrphan asks for the file again: it may have been made since, and is in the metadata before there is any segment
+// of it. What this pass has made itself is left to the next one.
+func (l *segmentsLook) removeOrphan(ctx context.Context, orphan segment.State) (isLeft bool, err error) {
+	file, err := l.metadata.File(ctx, orphan.ID.File)
+	if err != nil || isOn(file, l.node, placeOf(orphan.ID)) {
 		return false, err
 	}
-	if state.Epoch >= l.epoch {
+	if orphan.Epoch == l.epoch {
 		return true, nil
 	}
-	if err := l.remove(ctx, l.node, state.ID.File, place); err != nil {
+	if err := l.remove(ctx, l.node, orphan.ID.File, placeOf(orphan.ID)); err != nil {
 		return true, err
 	}
 	l.metrics.removedOrphan()

@@ -92,37 +92,55 @@ func cut(piece layout.Piece, most int64) []layout.Piece {
 	return parts
 }
 
+// search is a piece that is looked for in one copy after the other.
+type search struct {
+	file *File
+	slot int
+	// places are those that were not asked yet.
+	places   []Place
+	failed   map[Place]error
+	problems []error
+}
+
 // fill reads a piece from the first of the copies that has it.
 func (r *Reader) fill(ctx context.Context, piece layout.Piece, into []byte) error {
-	problems := []error{fmt.Errorf("no copy of bytes %d to %d of the file %s can be read",
-		piece.FileOffset, piece.FileOffset+piece.Bytes, r.file.Load().ID)}
-	failed := make(map[Place]error)
-	file := r.file.Load()
-	places := r.candidates(file, piece.Slot)
-	for len(places) > 0 {
-		place := places[0]
-		places = places[1:]
-		err := r.ask(ctx, file, place, piece.SegmentOffset, into)
+	looked := &search{slot: piece.Slot}
+	r.begin(looked, r.file.Load())
+	for len(looked.places) > 0 {
+		place := looked.places[0]
+		looked.places = looked.places[1:]
+		err := r.ask(ctx, looked.file, place, piece.SegmentOffset, into)
 		if err == nil {
-			r.report(failed)
+			r.report(looked.failed)
 			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		problems = append(problems, fmt.Errorf("%s: %w", file.server(place), err))
-		if isNotFound(err) || len(places) == 0 {
-			now, locateErr := r.newer(ctx, file)
-			if now != nil {
-				file, places, failed = now, r.candidates(now, piece.Slot), make(map[Place]error)
-				continue
-			}
-			problems = append(problems, locateErr)
-		}
-		r.suspects.Add(file.server(place))
-		failed[place] = err
+		r.goOn(ctx, looked, place, err)
 	}
-	return errors.Join(problems...)
+	return fmt.Errorf("no copy of bytes %d to %d of the file %s can be read: %w",
+		piece.FileOffset, piece.FileOffset+piece.Bytes, looked.file.ID, errors.Join(looked.problems...))
+}
+
+func (r *Reader) begin(looked *search, file *File) {
+	looked.file, looked.places, looked.failed = file, r.candidates(file, looked.slot), make(map[Place]error)
+}
+
+// goOn has the piece looked for where the file is now, if it was moved, and else in the other copies.
+func (r *Reader) goOn(ctx context.Context, looked *search, place Place, failure error) {
+	node := looked.file.server(place)
+	looked.problems = append(looked.problems, fmt.Errorf("%s: %w", node, failure))
+	if isNotFound(failure) || len(looked.places) == 0 {
+		now, err := r.newer(ctx, looked.file)
+		if now != nil {
+			r.begin(looked, now)
+			return
+		}
+		looked.problems = append(looked.problems, err)
+	}
+	r.suspects.Add(node)
+	looked.failed[place] = failure
 }
 
 func isNotFound(err error) bool {
