@@ -22,7 +22,7 @@ import (
 	"sluice.dev/control/internal/pool/stripe"
 )
 
-// watched has something done before each call of a server.
+// watched has something done before each call of a server, and after a list.
 type watched struct {
 	sluicev1.BlockServiceClient
 	node   string
@@ -49,6 +49,7 @@ func (s watched) ReadSegment(ctx context.Context, request *sluicev1.ReadSegmentR
 
 func (s watched) ListSegments(ctx context.Context, request *sluicev1.ListSegmentsRequest, options ...grpc.CallOption) (*sluicev1.ListSegmentsResponse, error) {
 	s.before(s.node, "list")
+	defer s.before(s.node, "listed")
 	return s.BlockServiceClient.ListSegments(ctx, request, options...)
 }
 
@@ -124,7 +125,7 @@ func (w *world) passUntil(calls int64, servers []string) (isKilled bool) {
 
 // TestFileRemovedMeanwhile at each step of its repair leaves no segments behind.
 func TestFileRemovedMeanwhile(t *testing.T) {
-	for _, step := range []string{"remove", "write", "read", "append", "seal", "list"} {
+	for _, step := range []string{"remove", "write", "read", "append", "seal", "list", "listed"} {
 		t.Run(step, func(t *testing.T) {
 			w := newWorld(t, 3)
 			session := w.attach("pool1", "pool2")
@@ -319,7 +320,7 @@ func TestLatePass(t *testing.T) {
 	w.putSome(session, 4)
 	var once sync.Once
 	late := w.repairer(watch(w.pool.Service, func(node, call string) {
-		if node == "pool3" && call == "list" {
+		if node == "pool3" && call == "listed" {
 			once.Do(w.takeOver)
 		}
 	}), "pool2", "pool3")
