@@ -33,6 +33,7 @@ func (b bounded) GetBlockSpace(ctx context.Context, request *sluicev1.GetBlockSp
 
 // TestBalanceAfterAJoin fills the new server until all are as full as the others.
 func TestBalanceAfterAJoin(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	session := w.attach("pool1", "pool2", "pool3")
 	w.putSome(session, 20)
@@ -73,6 +74,7 @@ func TestBalanceAfterAJoin(t *testing.T) {
 
 // TestBalanceKeepsCopiesApart: with as many servers as copies, all of them have to hold as much, however small one is.
 func TestBalanceKeepsCopiesApart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 2)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 6)
@@ -88,6 +90,7 @@ func TestBalanceKeepsCopiesApart(t *testing.T) {
 
 // TestRunRepairs until its context ends, and gives the lease back then.
 func TestRunRepairs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 3)

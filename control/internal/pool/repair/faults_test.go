@@ -75,6 +75,7 @@ func (s watchedStream) Send(request *sluicev1.WriteSegmentsRequest) error {
 // TestKilledRepair ends passes at any call, of a process that knows nothing of those before: what is listed is there at
 // any time, and in the end all is whole, and nothing else is left.
 func TestKilledRepair(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 5)
 	all := []string{"pool1", "pool2", "pool3", "pool4", "pool5"}
 	session := w.attach("pool1", "pool2", "pool3", "pool4")
@@ -125,8 +126,10 @@ func (w *world) passUntil(calls int64, servers []string) (isKilled bool) {
 
 // TestFileRemovedMeanwhile at each step of its repair leaves no segments behind.
 func TestFileRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, step := range []string{"remove", "write", "read", "append", "seal", "list", "listed"} {
 		t.Run(step, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, 3)
 			session := w.attach("pool1", "pool2")
 			w.putSome(session, 3)
@@ -156,6 +159,7 @@ func TestFileRemovedMeanwhile(t *testing.T) {
 
 // TestServerThatTakesNothing has segments made on another.
 func TestServerThatTakesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 4)
@@ -182,6 +186,7 @@ func (refusing) WriteSegments(context.Context, ...grpc.CallOption) (sluicev1.Blo
 
 // TestDamagedSegments that scrubbing has found are made anew: on another server, or in place where there is none.
 func TestDamagedSegments(t *testing.T) {
+	t.Parallel()
 	for _, servers := range [][]string{{"pool1", "pool2"}, {"pool1", "pool2", "pool3"}} {
 		t.Run(fmt.Sprintf("%d servers", len(servers)), func(t *testing.T) {
 			w := newWorld(t, len(servers))
@@ -237,6 +242,7 @@ func (w *world) damaged(server string) int {
 
 // TestLostDisk: a server that answers, and has nothing of what it had, gets it again.
 func TestLostDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 2)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 5)
@@ -262,6 +268,7 @@ func TestLostDisk(t *testing.T) {
 
 // TestBothCopiesDamaged in different places: neither is given up where there is no third server.
 func TestBothCopiesDamaged(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 2)
 	session := w.attach("pool1", "pool2")
 	if err := w.put(session, "/one", some(3, 8*blockBytes)); err != nil {
@@ -315,6 +322,7 @@ func (w *world) damagePage(server string, page int) {
 // TestLatePass goes on where its lease was given to another one, which has looked at all segments meanwhile: it is
 // refused, and what is listed is there.
 func TestLatePass(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 4)
@@ -348,6 +356,7 @@ func (w *world) takeOver() {
 
 // TestSegmentsOfAnotherPool are not removed, nor anything else of their server.
 func TestSegmentsOfAnotherPool(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 2)
 	service, err := w.pool.Service("pool1")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 // TestServerLostUnderLoad for good, while a store writes and somebody repairs: all copies are whole again on the others.
 func TestServerLostUnderLoad(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	all := []string{"pool1", "pool2", "pool3", "pool4"}
 	session := w.attach(all...)
@@ -58,6 +59,7 @@ func TestServerLostUnderLoad(t *testing.T) {
 
 // TestServerThatComesBack after its copies were made anew elsewhere keeps none of them, nor of files that were removed.
 func TestServerThatComesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	session := w.attach("pool1", "pool2", "pool3")
 	w.putSome(session, 6)
@@ -81,6 +83,7 @@ func TestServerThatComesBack(t *testing.T) {
 
 // TestFileWithoutACopyLeft is told of, and does not keep others from being repaired.
 func TestFileWithoutACopyLeft(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	lost := w.attach("pool1", "pool2")
 	if err := w.put(lost, "/lost", some(1, 3*blockBytes)); err != nil {
@@ -105,6 +108,7 @@ func TestFileWithoutACopyLeft(t *testing.T) {
 
 // TestOpenFilesAreLeft until they are sealed, whatever is missing of them.
 func TestOpenFilesAreLeft(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	all := []string{"pool1", "pool2", "pool3"}
 	session := w.attach(all...)
@@ -144,6 +148,7 @@ func TestOpenFilesAreLeft(t *testing.T) {
 
 // TestOneRepairsAtATime: another one leaves all as it is, and goes on once the first is gone.
 func TestOneRepairsAtATime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	session := w.attach("pool1", "pool2")
 	first, second := w.repairer(w.pool.Service, "pool2", "pool3"), w.repairer(w.pool.Service, "pool2", "pool3")
@@ -167,6 +172,7 @@ func TestOneRepairsAtATime(t *testing.T) {
 
 // TestReadersFollow: who has opened a file before all of its segments were moved reads it to its end.
 func TestReadersFollow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 4)
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 4)
@@ -193,6 +199,7 @@ func TestReadersFollow(t *testing.T) {
 
 // TestRemovalWithAnUnknownServer ends without it.
 func TestRemovalWithAnUnknownServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 3)
 	session := w.attach("pool1", "pool2", "pool3")
 	w.putSome(session, 3)

@@ -52,7 +52,7 @@ func newWorld(t *testing.T, servers int) *world {
 
 func options() stripe.Options {
 	options := stripe.DefaultOptions()
-	options.RequestBytes, options.Patience = blockBytes/2, 2*time.Second
+	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
 	return options
 }
 
