@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -45,6 +46,12 @@ class PooledNodes:
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def is_whole(self) -> bool:
+        """Say whether every copy of every file is where it should be."""
+        status = json.loads(self.command("status", "-o", "json"))
+        lacking = ("segments_to_repair", "segments_waiting", "unreadable_slots")
+        return not any(status[name] for name in lacking)
 
     def leader(self) -> str | None:
         """Give which voter says that it leads."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from agents import wait_for
 from pooled_nodes import SERVERS, VOLUME, PooledNodes
 from rocksdb_stage import Staged
 from row_writer import RowWriter, checked_rows
@@ -158,3 +159,9 @@ def test_agent_that_is_started_anew(crash_round, nodes, program, dice):
         going.wait_for_rows(dice.randrange(50, 200))
         going.kill()
         assert checked_rows(program, nodes.options(), DATABASE) >= going.acknowledged
+
+
+def test_repair_completes(crash_round, nodes, program):
+    """What the faults of a round have cost is made anew, and read in full."""
+    wait_for("repair", nodes.is_whole)
+    assert checked_rows(program, nodes.options(), DATABASE) > 0
