@@ -5,7 +5,7 @@ Actions: loaded, start, save, settings, restart-killed, stop, client. `loaded` a
 JSON object from standard input: run (of the plan), node, directory (of the databases), copies
 (loaded data), user (of the load) and java_options. `client ARGV...` becomes a program of the load
 with the library, the options and the user of the run; each other action prints a JSON object. It
-needs nothing but the standard library.
+needs nothing but the standard library, and for a database in a pool the program sluice.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pwd
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -27,6 +28,13 @@ GROUP = "sluice"
 # The reader of the logs needs the statistics, once a second, and one log for each opening.
 FIXED = {"stats_dump_period_sec": 1, "max_log_file_size": 0, "keep_log_file_num": 1000}
 RESULTS = "--results"
+# With plugin.pool_volume the database is in a pool, in a volume of the node and the run: what a run
+# has left whose agents failed is nobody's concern.
+POOL_VOLUME = "plugin.pool_volume"
+# Messages of such a database, which are read when its agents may be gone.
+MESSAGES = Path("/var/log/sluice-evaluation/rocksdb-messages")
+# Files that a database makes anew, and the one that it holds while it is open.
+NOT_RESTORED = ("LOG", "LOCK")
 # Loaded data is one copy for all runs of a variant: these are for the runs alone, or it would be
 # as the first of them happens to want it.
 NOT_WHILE_LOADING = ("family.disable_auto_compactions", "database.wal_dir", "plugin.")
@@ -54,6 +62,22 @@ class Store:
                 for name, value in self.settings.items()
                 if not name.startswith(NOT_WHILE_LOADING)
             }
+        if POOL_VOLUME in self.settings:
+            self.settings = self.settings | {
+                POOL_VOLUME: order.get("pool_volume", self.settings[POOL_VOLUME]),
+                "plugin.pool_local_directory": str(MESSAGES),
+                "database.db_log_dir": str(MESSAGES),
+            }
+
+    @property
+    def volume(self) -> str:
+        """The volume of the pool that the database is in, or nothing."""
+        return self.settings.get(POOL_VOLUME, "")
+
+    @property
+    def messages(self) -> Path:
+        """Where the database writes what it does."""
+        return MESSAGES if self.volume else self.directory
 
     def log_folders(self) -> list[Path]:
         """Where the run has logs besides the folder of the database."""
@@ -124,6 +148,61 @@ def make_log_folders(store: Store) -> None:
             shutil.move(log, store.settings[WAL_DIRECTORY])
 
 
+def pool(*words: str) -> str:
+    """What a command about the pool prints."""
+    done = subprocess.run(["sluice", "pool", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"sluice pool {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def listed(volume: str, folder: Path) -> list[dict]:
+    """What a folder of the pool has."""
+    return json.loads(pool("list", volume, str(folder), "-o", "json"))["entries"]
+
+
+def put_into_pool(store: Store) -> None:
+    """Make the volume, with the loaded data in the folder that the database is opened with."""
+    pool("create-volume", store.volume)
+    for folder in [*reversed(store.directory.parents), store.directory][1:]:
+        pool("make-directory", store.volume, str(folder))
+    for path in sorted(store.copy.iterdir()):
+        if not path.name.startswith(NOT_RESTORED):
+            pool("put", store.volume, str(path), str(store.directory / path.name))
+    # The load asks the node whether there is a database, and which families it has.
+    own(store.directory, store.order["user"])
+    for path in [store.copy / "CURRENT", *store.copy.glob("MANIFEST-*")]:
+        subprocess.run(["cp", "-a", path, store.directory], check=True)
+    shutil.rmtree(MESSAGES, ignore_errors=True)
+    own(MESSAGES, store.order["user"])
+
+
+def remove_from_pool(volume: str, folder: Path) -> None:
+    """Remove what a folder of a volume has."""
+    for entry in listed(volume, folder):
+        path = folder / entry["name"]
+        if entry["is_directory"]:
+            remove_from_pool(volume, path)
+        pool("remove", volume, str(path))
+
+
+def newest_options(store: Store) -> str:
+    """The options that the database was opened with last, as RocksDB has written them down."""
+    if store.volume:
+        entries = listed(store.volume, store.directory)
+        files = sorted(e["name"] for e in entries if e["name"].startswith("OPTIONS-"))
+    else:
+        files = sorted(path.name for path in store.directory.glob("OPTIONS-*"))
+    if not files:
+        raise SystemExit(f"{store.directory} has no OPTIONS file: no load has opened the database")
+    if not store.volume:
+        return (store.directory / files[-1]).read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder) / files[-1]
+        pool("get", store.volume, str(store.directory / files[-1]), str(copied))
+        return copied.read_text()
+
+
 def loaded() -> dict:
     """Whether there is a loaded copy for the run."""
     return {"loaded": Store(json.load(sys.stdin)).copy.exists()}
@@ -131,7 +210,10 @@ def loaded() -> dict:
 
 def start() -> dict:
     """Make the folder of the database, from a loaded copy if there is one."""
-    store = Store(json.load(sys.stdin))
+    order = json.load(sys.stdin)
+    if volume := order["run"]["settings"].get(POOL_VOLUME):
+        order["pool_volume"] = f"{volume}-{order['node']}-{time.time_ns()}"
+    store = Store(order)
     if not store.library.exists():
         raise SystemExit(f"{store.library} is not there: install the package of this variant")
     shutil.rmtree(LOGS, ignore_errors=True)
@@ -140,18 +222,22 @@ def start() -> dict:
     shutil.rmtree(store.directory, ignore_errors=True)
     own(store.directory.parent, store.order["user"])
     from_copy = store.copy.exists()
-    if from_copy:
+    # Who starts without the copy that there is to be makes it.
+    is_loading = not from_copy and store.order["run"]["data"].get("restore_from_copy", False)
+    if store.volume and not (from_copy or is_loading):
+        raise SystemExit("a database in a pool begins with a copy: set restore_from_copy")
+    if from_copy and store.volume:
+        put_into_pool(store)
+    elif from_copy:
         subprocess.run(["cp", "-a", store.copy, store.directory], check=True)
         for log in store.directory.glob("LOG*"):
             log.unlink()
     else:
         own(store.directory, store.order["user"])
     # A load that is for all runs has its logs in the database.
-    if from_copy or not store.order["run"]["data"].get("restore_from_copy", False):
+    if not is_loading:
         make_log_folders(store)
     seconds = time.monotonic() - began
-    # Who starts without the copy that there is to be makes it.
-    is_loading = not from_copy and store.order["run"]["data"].get("restore_from_copy", False)
     subprocess.run(["sync", "--file-system", store.directory], check=True)
     STATE.touch(mode=0o600)
     STATE.write_text(json.dumps(store.order | {"is_loading": is_loading}))
@@ -170,13 +256,10 @@ def save() -> dict:
 
 
 def settings() -> dict:
-    """The options that the database was opened with last, as RocksDB has written them down."""
+    """The options that the database was opened with last, by the prefix of what they are for."""
     store = read_state()
-    files = sorted(store.directory.glob("OPTIONS-*"), key=lambda path: path.name)
-    if not files:
-        raise SystemExit(f"{store.directory} has no OPTIONS file: no load has opened the database")
     found, section = {}, ""
-    for line in map(str.strip, files[-1].read_text().splitlines()):
+    for line in map(str.strip, newest_options(store).splitlines()):
         if line.startswith("["):
             section = line.strip("[]").partition(" ")[0]
         elif "=" in line and section in ("DBOptions", "CFOptions"):
@@ -190,16 +273,28 @@ def restart_killed() -> dict:
     raise SystemExit("RocksDB has no server: leave redo_after_kill off")
 
 
+def leave_pool(volume: str) -> None:
+    """Remove a volume; where the agents have failed it stays, and the next run has another one."""
+    try:
+        remove_from_pool(volume, Path("/"))
+        pool("remove-volume", volume)
+    except SystemExit as refusal:
+        print(f"volume {volume} stays: {refusal}", file=sys.stderr)
+
+
 def stop() -> dict:
     """Keep the logs, the oldest first, and leave the disk free."""
     if STATE.exists():
         store = read_state()
-        old = sorted(store.directory.glob("LOG.old.*"))
-        for number, log in enumerate([*old, *store.directory.glob("LOG")], 1):
+        # In a folder of messages their names begin with that of the database.
+        old = sorted(store.messages.glob("*LOG.old.*"))
+        for number, log in enumerate([*old, *store.messages.glob("*LOG")], 1):
             shutil.copyfile(log, LOGS / f"{store.order['node']}-{number:02d}.log")
         for folder in (store.directory, *store.log_folders()):
             shutil.rmtree(folder, ignore_errors=True)
         STATE.unlink()
+        if store.volume:
+            leave_pool(store.volume)
     return {"logs": str(LOGS)}
 
 
