@@ -86,3 +86,16 @@ def test_a_node_that_was_not_sampled_to_the_end_tells_nothing_of_all(last, is_to
     assert bool(found) is is_told
     if is_told:
         assert found["nodes_cpu_seconds"] == pytest.approx(2 * 0.5 * 39, abs=1)
+
+
+def test_only_the_pooled_arm_has_agents_and_a_volume(tmp_path):
+    plan, pooled = planned_of("pool-skew", tmp_path, arm="pooled", loaded_nodes=1)
+    assert pooled["agents"] == {"pool": {"client": {"copies": 2}}}
+    assert pooled["settings"]["plugin.pool_volume"] == "evaluation"
+    local = next(run for run in plan["runs"] if run["factors"]["arm"] == "local")
+    assert "agents" not in local
+    assert not [name for name in local["settings"] if name.startswith("plugin.")]
+    # What is compared is where the database is.
+    assert local["device"] == pooled["device"]
+    common = {n: v for n, v in pooled["settings"].items() if not n.startswith("plugin.")}
+    assert local["settings"] == common

@@ -162,3 +162,116 @@ def test_what_cannot_be_is_refused(program, tmp_path, monkeypatch):
     monkeypatch.setattr(program.sys, "stdin", io.StringIO(json.dumps(order(tmp_path))))
     with pytest.raises(SystemExit, match="install the package"):
         program.start()
+
+
+class FakePool:
+    """Answers the commands about a pool as `sluice pool` does, with files in memory."""
+
+    def __init__(self):
+        self.volumes: dict[str, dict[str, str | None]] = {}
+        self.is_down = False
+
+    def __call__(self, command, volume, *arguments):
+        if self.is_down:
+            raise SystemExit("the pool does not answer")
+        return getattr(self, command.replace("-", "_"))(volume, *arguments) or ""
+
+    def create_volume(self, volume):
+        assert volume not in self.volumes and len(volume) <= 63
+        self.volumes[volume] = {}
+
+    def remove_volume(self, volume):
+        assert not self.volumes.pop(volume), "it has files"
+
+    def make_directory(self, volume, path):
+        assert str(Path(path).parent) in ("/", *self.volumes[volume])
+        self.volumes[volume][path] = None
+
+    def put(self, volume, file, path):
+        assert str(Path(path).parent) in self.volumes[volume]
+        self.volumes[volume][path] = Path(file).read_text()
+
+    def get(self, volume, path, file):
+        Path(file).write_text(self.volumes[volume][path])
+
+    def remove(self, volume, path):
+        assert not [name for name in self.volumes[volume] if name.startswith(f"{path}/")]
+        del self.volumes[volume][path]
+
+    def list(self, volume, path, *_):
+        files = self.volumes[volume].items()
+        entries = [
+            {"name": Path(name).name, "is_directory": text is None}
+            for name, text in files
+            if str(Path(name).parent) == path
+        ]
+        return json.dumps({"entries": entries})
+
+
+POOLED = {"plugin.remote": "false", "plugin.pool_volume": "evaluation"}
+
+
+@pytest.fixture
+def pooled(program, tmp_path, monkeypatch):
+    """A run whose database is in a pool, which has begun from a copy."""
+    fake = FakePool()
+    monkeypatch.setattr(program, "pool", fake)
+    monkeypatch.setattr(program, "MESSAGES", tmp_path / "messages")
+    data = {"record_count": 10, "restore_from_copy": True}
+    copy = program.Store(order(tmp_path, settings=POOLED, data=data)).copy
+    copy.mkdir(parents=True)
+    files = ("CURRENT", "MANIFEST-000001", "OPTIONS-000003", "000009.sst", "LOG", "LOCK")
+    for name in files:
+        (copy / name).write_text(f"loaded {name}")
+    started(program, tmp_path, monkeypatch, settings=POOLED, data=data)
+    return fake
+
+
+def test_a_database_in_a_pool_begins_with_the_copy(program, tmp_path, pooled):
+    [(volume, files)] = pooled.volumes.items()
+    assert volume.startswith("evaluation-rd2-")
+    database = tmp_path / "databases" / "rd2"
+    put = {name: text for name, text in files.items() if text is not None}
+    wanted = ("CURRENT", "MANIFEST-000001", "OPTIONS-000003", "000009.sst")
+    assert put == {f"{database}/{name}": f"loaded {name}" for name in wanted}
+    # What the load looks for on the node.
+    assert sorted(path.name for path in database.iterdir()) == ["CURRENT", "MANIFEST-000001"]
+    store = program.read_state()
+    options = store.environment()["ROCKSDB_DB_OPTIONS_OVERRIDE"]
+    assert f"pool_volume={volume};" in options
+    assert f"pool_local_directory={tmp_path / 'messages'}" in options
+    told = store.properties()["rocksdb.databaseoptions"].split(";")
+    assert f"db_log_dir={tmp_path / 'messages'}" in told
+
+
+def test_what_a_database_in_a_pool_tells_is_kept_and_its_volume_removed(program, tmp_path, pooled):
+    [files] = pooled.volumes.values()
+    folder = tmp_path / "databases" / "rd2"
+    files[f"{folder}/OPTIONS-000011"] = "[DBOptions]\n  max_background_jobs=3\n"
+    assert program.settings()["database.max_background_jobs"] == "3"
+    (tmp_path / "messages").mkdir(exist_ok=True)
+    for name in ("x_rd2_LOG", "x_rd2_LOG.old.1"):
+        (tmp_path / "messages" / name).write_text(name)
+    program.stop()
+    logs = [path.read_text() for path in sorted((tmp_path / "logs").iterdir())]
+    assert logs == ["x_rd2_LOG.old.1", "x_rd2_LOG"]
+    assert pooled.volumes == {}
+
+
+def test_a_run_whose_agents_failed_leaves_its_volume(program, pooled, capsys):
+    pooled.is_down = True
+    program.stop()
+    assert len(pooled.volumes) == 1
+    assert "stays: the pool does not answer" in capsys.readouterr().err
+
+
+def test_data_is_loaded_on_the_node(program, tmp_path):
+    store = program.Store(order(tmp_path, settings=POOLED) | {"is_loading": True})
+    assert store.volume == "" and "database.db_log_dir" not in store.settings
+    assert "ROCKSDB_DB_OPTIONS_OVERRIDE" not in store.environment()
+
+
+def test_a_database_in_a_pool_without_a_copy_is_refused(program, tmp_path, monkeypatch):
+    data = {"record_count": 10, "restore_from_copy": False}
+    with pytest.raises(SystemExit, match="begins with a copy"):
+        started(program, tmp_path, monkeypatch, settings=POOLED, data=data)

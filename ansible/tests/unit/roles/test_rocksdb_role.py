@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from role_files import Host, task_of
 
 COLLECTION = Path(__file__).parents[3]
-FOUR, EIGHT = "local-rocksdb", "local-rocksdb-eight"
+FOUR, EIGHT, POOL = "local-rocksdb", "local-rocksdb-eight", "local-rocksdb-pool"
 # What a user may set, together: each run of Ansible takes seconds.
 CHANGED = {
     "rocksdb_programs": [
@@ -153,10 +154,65 @@ def test_the_load_of_a_node_is_that_of_its_control_group(written):
         assert folders and all(folder.startswith("/sys/fs/cgroup") for folder in folders)
 
 
-@pytest.mark.parametrize("inventory", [FOUR, EIGHT])
+def test_a_program_is_told_its_volume_and_the_socket_of_its_agent(written):
+    host = written(POOL)["rd1"]
+    found = variables(host / "pooled.environment")["ROCKSDB_DB_OPTIONS_OVERRIDE"]
+    socket = configuration(host)["pool"]["client"]["socket"]
+    pool = f"pool_volume=databases;pool_socket={socket}"
+    assert found == f"compaction_service={{id=sluice;instance=pooled;{pool}}}"
+
+
+def test_four_nodes_hold_blocks_and_three_the_metadata(written):
+    pools = {name: configuration(host)["pool"] for name, host in written(POOL).items()}
+    assert [name for name in sorted(pools) if "metadata" in pools[name]] == ["rd1", "rd2", "rd3"]
+    servers = [{"node": name, "address": f"{name}:7411"} for name in ("rd1", "rd2", "rd3", "rd4")]
+    disk = yaml.safe_load(
+        (COLLECTION / "inventories" / POOL / "group_vars" / "testbed.yml").read_text()
+    )["testbed_disks"][0]
+    for pool in pools.values():
+        assert pool["server"]["directory"].startswith(f"{disk['path']}/")
+        assert pool["client"]["servers"] == servers
+        assert len(pool["client"]["voters"]) == 3
+
+
+@pytest.mark.parametrize("inventory", [FOUR, EIGHT, POOL])
 def test_quotas_leave_room_on_two_processors(inventory):
     file = COLLECTION / "inventories" / inventory / "hosts.yml"
     group = yaml.safe_load(file.read_text())["testbed"]
     common = group["vars"]["testbed_cpus"]
     quotas = [host.get("testbed_cpus", common) for host in group["hosts"].values()]
     assert round(sum(quotas), 3) <= 1.4
+
+
+POOLED = {"rocksdb_programs": [{"instance": "a", "plugin_options": {"pool_volume": "v"}}]}
+
+
+def test_stock_is_refused_where_the_database_is_in_a_pool():
+    refusing = task_of(
+        "rocksdb", "preflight.yml", "Refuse a database in a pool without the plug-in"
+    )
+    assert Host("rocksdb", "rd1", **POOLED).holds(refusing, "that")
+    stock = Host("rocksdb", "rd1", rocksdb_variant="stock", **POOLED)
+    assert not stock.holds(refusing, "that")
+    assert "Set rocksdb_variant to patched" in stock.message(refusing)
+    assert Host("rocksdb", "rd1", rocksdb_variant="stock").holds(refusing, "that")
+
+
+def test_a_store_in_a_pool_needs_the_socket_of_its_agent_and_its_volume():
+    host = Host("rocksdb", "rd1", **POOLED)
+    [program] = host.value("_rocksdb_pooled_programs")
+    looking = task_of("rocksdb", "pool.yml", "Look for the sockets of the agent")
+    asked = host.templar(item=program).template(looking["ansible.builtin.stat"])
+    assert asked["path"] == "/run/sluice/agent/pool.sock"
+    sockets = task_of("rocksdb", "pool.yml", "Require them")
+    for stat, accepted in (
+        ({"exists": True, "issock": True}, True),
+        ({"exists": True, "issock": False}, False),
+        ({"exists": False}, False),
+    ):
+        assert host.holds(sockets, "that", item={"stat": stat, "item": program}) is accepted
+    assert "agent_pool_client.socket" in host.message(sockets, item={"item": program})
+    volumes = task_of("rocksdb", "pool.yml", "Require those of the programs")
+    for names, accepted in ((["v", "w"], True), (["w"], False)):
+        known = {"_rocksdb_pool_volumes": {"stdout": json.dumps({"volumes": names})}}
+        assert host.holds(volumes, "that", **known) is accepted
