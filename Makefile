@@ -1,6 +1,6 @@
 # Each target is one command on a checkout that build/bootstrap has prepared.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all build package image ycsb up down evaluate report lint format \
+.PHONY: help demo demo-pool test test-all build package image ycsb up down evaluate report lint format \
   requirements clean
 
 # Stores that have a patch series, and the settings of the targets that use the test bed.
@@ -24,6 +24,9 @@ bootstrap:
 
 demo: ## From a bare checkout to a measured report: build, deploy, evaluate, tear down
 	build/demo
+
+demo-pool: ## The same for RocksDB on four nodes whose disks are one pool
+	build/demo --pool
 
 test: bootstrap ## Run the test suite (at most 45 minutes on two cores)
 	tests/run.py test
