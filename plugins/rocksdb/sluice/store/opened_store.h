@@ -30,7 +30,7 @@ class OpenedStore : public testing::Test {
   static void SetUpTestSuite() {
     static const int registered =
         sluice_register(*ROCKSDB_NAMESPACE::ObjectLibrary::Default(), "");
-    ASSERT_EQ(registered, 1);
+    ASSERT_EQ(registered, 2);
   }
 
   OpenedStore() {
