@@ -6,6 +6,7 @@
 
 #include "sluice/guarded.h"
 #include "sluice/pool/pool_path.h"
+#include "sluice/pool/pool_status.h"
 #include "sluice/pool/pool_writable_file.h"
 
 namespace sluice {
@@ -26,8 +27,6 @@ using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::Logger;
 using ROCKSDB_NAMESPACE::MemoryMappedFileBuffer;
 using ROCKSDB_NAMESPACE::Status;
-
-IOStatus OutOfMemory() { return IOStatus::IOError("out of memory"); }
 
 IOStatus OnlyGrow(const char* what) {
   return IOStatus::NotSupported(what, "files of a pool only grow");

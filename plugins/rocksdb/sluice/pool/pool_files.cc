@@ -17,15 +17,7 @@ using ROCKSDB_NAMESPACE::Slice;
 // Sessions that one read may outlast.
 constexpr int kMostSessions = 3;
 
-IOStatus OutOfMemory() { return IOStatus::IOError("out of memory"); }
-
 }  // namespace
-
-size_t CopyFileId(const std::string& id, char* to, size_t room) {
-  if (id.size() > room) return 0;
-  std::memcpy(to, id.data(), id.size());
-  return id.size();
-}
 
 PoolReader::~PoolReader() {
   if (current_.generation != 0) Guarded([&] { session_->Close(current_); });
@@ -112,7 +104,10 @@ IOStatus PoolRandomAccessFile::GetFileSize(uint64_t* bytes) {
 }
 
 size_t PoolRandomAccessFile::GetUniqueId(char* id, size_t room) const {
-  return CopyFileId(reader_->id(), id, room);
+  const std::string& own = reader_->id();
+  if (own.size() > room) return 0;
+  std::memcpy(id, own.data(), own.size());
+  return own.size();
 }
 
 }  // namespace sluice

@@ -10,9 +10,6 @@
 
 namespace sluice {
 
-// For FSRandomAccessFile::GetUniqueId and its like.
-size_t CopyFileId(const std::string& id, char* to, size_t room);
-
 // A file that is read, in whichever session.
 class PoolReader {
  public:

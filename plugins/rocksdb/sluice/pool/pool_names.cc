@@ -14,8 +14,6 @@ using ROCKSDB_NAMESPACE::IODebugContext;
 using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
 
-IOStatus OutOfMemory() { return IOStatus::IOError("out of memory"); }
-
 // In the form in which RocksDB looks for names that are not there.
 IOStatus AsNotFound(const IOStatus& status) {
   return status.IsPathNotFound() ? IOStatus::NotFound(status.ToString())

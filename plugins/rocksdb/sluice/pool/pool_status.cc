@@ -34,6 +34,8 @@ IOStatus NotUnderstood(const std::string& method) {
                            " is not understood");
 }
 
+IOStatus OutOfMemory() { return IOStatus::IOError("out of memory"); }
+
 bool IsFenced(const PoolAnswer& answer) { return answer.reason == "fenced"; }
 
 bool MayChangeByItself(const PoolAnswer& answer) {

@@ -15,6 +15,9 @@ ROCKSDB_NAMESPACE::IOStatus Retryable(const std::string& why);
 
 ROCKSDB_NAMESPACE::IOStatus NotUnderstood(const std::string& method);
 
+// What calls of RocksDB return where memory has run out in the plug-in.
+ROCKSDB_NAMESPACE::IOStatus OutOfMemory();
+
 // Whether somebody else has or had the lease.
 bool IsFenced(const PoolAnswer& answer);
 

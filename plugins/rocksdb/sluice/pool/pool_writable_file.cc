@@ -22,8 +22,6 @@ constexpr size_t kMostUnsyncedBytes = 16 << 20;
 constexpr size_t kCopyBytes = 1 << 20;
 constexpr char kMadeAnew[] = ".anew";
 
-IOStatus OutOfMemory() { return IOStatus::IOError("out of memory"); }
-
 // Of a session that is over, or of servers that are gone.
 bool MayBeMadeAnew(const IOStatus& status) {
   return status.IsAborted() || (status.IsIOError() && status.GetRetryable());
@@ -113,11 +111,6 @@ uint64_t PoolWritableFile::GetFileSize(const IOOptions&, IODebugContext*) {
   return synced_bytes_ + unsynced_.size();
 }
 
-size_t PoolWritableFile::GetUniqueId(char*, size_t) const {
-  // The file may be made anew.
-  return 0;
-}
-
 void PoolWritableFile::NoteSynced(uint64_t length_bytes) {
   if (length_bytes <= synced_bytes_) return;
   unsynced_.erase(0, length_bytes - synced_bytes_);
@@ -134,18 +127,30 @@ IOStatus PoolWritableFile::MakeAnew() {
   status = former.id == file_.id
                ? session_->Create(path, &made)
                : IOStatus::IOError(path_ + " is another file by now");
-  if (status.ok()) status = CopySynced(former, made);
-  session_->Close(former);
-  if (status.ok()) status = session_->Append(made, unsynced_);
-  if (status.ok()) status = session_->Sync(made);
   if (status.ok()) {
-    status = session_->Change("rename", {{"source", path}, {"target", path_}});
+    status = Fill(former, made);
+    if (status.ok()) {
+      status =
+          session_->Change("rename", {{"source", path}, {"target", path_}});
+    }
+    // Where even this fails the next attempt makes it in place of this one.
+    if (!status.ok()) {
+      session_->Change("remove", {{"path", path}}).PermitUncheckedError();
+    }
   }
+  session_->Close(former);
   if (status.IsAborted()) return Retryable("the agent is gone again");
   if (!status.ok()) return status;
   file_ = made;
   NoteSynced(synced_bytes_ + unsynced_.size());
   return status;
+}
+
+IOStatus PoolWritableFile::Fill(const PoolFile& from,
+                                const PoolFile& to) const {
+  IOStatus status = CopySynced(from, to);
+  if (status.ok()) status = session_->Append(to, unsynced_);
+  return status.ok() ? session_->Sync(to) : status;
 }
 
 IOStatus PoolWritableFile::CopySynced(const PoolFile& from,

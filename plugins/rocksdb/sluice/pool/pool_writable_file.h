@@ -49,12 +49,13 @@ class PoolWritableFile : public ROCKSDB_NAMESPACE::FSWritableFile {
   bool IsSyncThreadSafe() const override { return true; }
   uint64_t GetFileSize(const ROCKSDB_NAMESPACE::IOOptions& options,
                        ROCKSDB_NAMESPACE::IODebugContext* debug) override;
-  size_t GetUniqueId(char* id, size_t room) const override;
 
  private:
   // With mutex_ held.
   ROCKSDB_NAMESPACE::IOStatus Send(std::string_view data);
   ROCKSDB_NAMESPACE::IOStatus MakeAnew();
+  ROCKSDB_NAMESPACE::IOStatus Fill(const PoolFile& from,
+                                   const PoolFile& to) const;
   ROCKSDB_NAMESPACE::IOStatus CopySynced(const PoolFile& from,
                                          const PoolFile& to) const;
   void NoteSynced(uint64_t length_bytes);
