@@ -27,11 +27,11 @@ def program(patched: Staged, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PooledNodes]:
+def nodes(patched: Staged, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PooledNodes]:
     folder = tmp_path_factory.mktemp("pool")
     with (
         tempfile.TemporaryDirectory(prefix="sluice-") as sockets,
-        pooled_nodes(build_program(folder), folder, Path(sockets)) as started,
+        pooled_nodes(build_program(folder), patched, folder, Path(sockets)) as started,
     ):
         yield started
 

@@ -1,7 +1,8 @@
 """A database in a pool: programs that know of it, programs that do not, and what fails under them.
 
-Whatever fails, the writer sees no error while each byte has a copy left; after it was killed, all
-that was acknowledged is there. SLUICE_CRASH_ROUNDS says how often (default 1).
+Its compactions run on one of the pool's nodes while that can be reached. Whatever fails, the writer
+sees no error while each byte has a copy left; after it was killed, all that was acknowledged is
+there. SLUICE_CRASH_ROUNDS says how often (default 1).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from agents import wait_for
-from pooled_nodes import SERVERS, VOLUME, PooledNodes
+from pooled_nodes import SERVERS, VOLUME, WORKER, PooledNodes
 from rocksdb_stage import Staged
 from row_writer import RowWriter, checked_rows
 
@@ -159,6 +160,64 @@ def test_agent_that_is_started_anew(crash_round, nodes, program, dice):
         going.wait_for_rows(dice.randrange(50, 200))
         going.kill()
         assert checked_rows(program, nodes.options(), DATABASE) >= going.acknowledged
+
+
+def counted(nodes: PooledNodes, going: RowWriter, result: str) -> None:
+    """Write until one more compaction has come to a result."""
+    before = nodes.jobs(result)
+    going.wait_for(lambda: nodes.jobs(result) > before, f"a compaction that is {result}")
+
+
+def without_peer(nodes: PooledNodes) -> float:
+    """Give how many jobs the store was left with for want of a peer."""
+    return nodes.jobs("peer-lost") + nodes.jobs("no-peer")
+
+
+def wait_for_no_output(nodes: PooledNodes) -> None:
+    wait_for("the end of what jobs have left", lambda: not nodes.has_output(DATABASE))
+
+
+def test_compactions_run_on_other_nodes(crash_round, nodes, program):
+    """Nothing is left of them in the database, and no lease."""
+    with writer(nodes, program) as going:
+        counted(nodes, going, "done")
+        counted(nodes, going, "done")
+        going.kill()
+        assert checked_rows(program, nodes.options(), DATABASE) >= going.acknowledged
+        wait_for_no_output(nodes)
+
+
+def test_killed_worker(crash_round, nodes, program):
+    """Its compaction is done in the store."""
+    with writer(nodes, program) as going:
+        lost = nodes.jobs("worker-lost")
+
+        def is_one_lost() -> bool:
+            nodes.signal_workers(signal.SIGKILL)
+            return nodes.jobs("worker-lost") > lost
+
+        going.wait_for(is_one_lost, "a compaction whose worker is lost")
+        counted(nodes, going, "done")
+        going.kill()
+        assert checked_rows(program, nodes.options(), DATABASE) >= going.acknowledged
+        wait_for_no_output(nodes)
+
+
+def test_peer_that_comes_back_too_late(crash_round, nodes, program):
+    """What a worker writes that the store has given up changes nothing."""
+    with writer(nodes, program) as going:
+        lost = without_peer(nodes)
+        going.wait_for(lambda: nodes.signal_workers(signal.SIGSTOP), "a worker")
+        nodes.servers[WORKER].send_signal(signal.SIGSTOP)
+        try:
+            going.wait_for(lambda: without_peer(nodes) > lost, "the loss of the peer")
+        finally:
+            nodes.servers[WORKER].send_signal(signal.SIGCONT)
+            nodes.signal_workers(signal.SIGCONT)
+        counted(nodes, going, "done")
+        going.kill()
+        assert checked_rows(program, nodes.options(), DATABASE) >= going.acknowledged
+        wait_for_no_output(nodes)
 
 
 def test_repair_completes(crash_round, nodes, program):
