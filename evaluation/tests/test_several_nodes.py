@@ -88,7 +88,7 @@ def test_a_node_that_was_not_sampled_to_the_end_tells_nothing_of_all(last, is_to
         assert found["nodes_cpu_seconds"] == pytest.approx(2 * 0.5 * 39, abs=1)
 
 
-def test_only_the_pooled_arm_has_agents_and_a_volume(tmp_path):
+def test_only_pooled_arms_have_agents_and_a_volume(tmp_path):
     plan, pooled = planned_of("pool-skew", tmp_path, arm="pooled", loaded_nodes=1)
     assert pooled["agents"] == {"pool": {"client": {"copies": 2}}}
     assert pooled["settings"]["plugin.pool_volume"] == "evaluation"
@@ -99,3 +99,13 @@ def test_only_the_pooled_arm_has_agents_and_a_volume(tmp_path):
     assert local["device"] == pooled["device"]
     common = {n: v for n, v in pooled["settings"].items() if not n.startswith("plugin.")}
     assert local["settings"] == common
+
+
+def test_the_arm_with_offloading_differs_in_nothing_else(tmp_path):
+    plan, pooled = planned_of("pool-skew", tmp_path, arm="pooled", loaded_nodes=1)
+    offload = next(run for run in plan["runs"] if run["factors"]["arm"] == "pooled, offloaded")
+    assert offload["device"] == pooled["device"]
+    assert offload["agents"]["pool"] == pooled["agents"]["pool"]
+    assert "client" in offload["agents"]["compaction"]
+    differing = set(offload["settings"].items()) - set(pooled["settings"].items())
+    assert {name for name, _ in differing} == {"plugin.remote", "plugin.minimum_input_bytes"}
