@@ -14,6 +14,7 @@ import (
 	"sluice.dev/control/internal/pool/layout"
 	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/pool/stripe"
 	"sluice.dev/control/internal/store"
 )
@@ -35,6 +36,8 @@ type Config struct {
 	// Continues is, of one that goes on after it was gone for a while, a file that it has left open: if that is not
 	// open any more, somebody else has had the lease since.
 	Continues *entry.FileID
+	// OuterEpoch is that of the lease that the path is under, whose holder has given it away; 0 if there is none.
+	OuterEpoch uint64
 }
 
 // sweepPeriod is how often servers are told again to remove what they could not be told before.
@@ -58,7 +61,7 @@ type Session struct {
 
 var errDetached = store.Errorf(store.CodeRefused, "the session is over").WithHint("Begin another one.")
 
-// Attach takes the lease, and ends the files that were left open. Detach gives the lease back. The context is
+// Attach takes the lease, and ends the leases below it and the files that were left open. Detach gives the lease back. The context is
 // for taking it alone.
 func Attach(
 	ctx context.Context, config Config, client *metadata.Client, services stripe.Services, logger *slog.Logger,
@@ -66,6 +69,7 @@ func Attach(
 	begin := time.Now()
 	lease, left, err := client.AcquireLease(ctx, metadata.NewLease{
 		Volume: config.Volume, Path: config.Path, Holder: config.Holder, TimeToLive: config.TimeToLive,
+		OuterEpoch: config.OuterEpoch,
 	})
 	if err != nil {
 		return nil, errors.Join(err, giveBack(ctx, client, lease))
@@ -79,13 +83,29 @@ func Attach(
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.background.Go(func() { s.renew(begin) })
-	for _, file := range left {
-		if err := s.recover(ctx, file); err != nil {
-			return nil, errors.Join(fmt.Errorf("end the file %s that was left open: %w", file.Path, err), s.Detach(ctx))
-		}
+	if err := s.takeOver(ctx, left); err != nil {
+		return nil, errors.Join(err, s.Detach(ctx))
 	}
 	s.background.Go(s.sweep)
 	return s, nil
+}
+
+// takeOver ends what the holder before has left: leases that it has given away, and files.
+func (s *Session) takeOver(ctx context.Context, left []entry.OpenFile) error {
+	ended, err := s.endLeasesBelow(ctx)
+	if err == nil && ended > 0 {
+		// Until then their holders could make and end files.
+		left, err = s.metadata.AllOpenFiles(ctx, s.config.Volume, s.config.Path)
+	}
+	if err != nil {
+		return fmt.Errorf("end the leases below %s: %w", s.config.Path, err)
+	}
+	for _, file := range left {
+		if err := s.recover(ctx, file); err != nil {
+			return fmt.Errorf("end the file %s that was left open: %w", file.Path, err)
+		}
+	}
+	return nil
 }
 
 func (c Config) goesOn(left []entry.OpenFile) error {
@@ -189,11 +209,18 @@ func (s *Session) recover(ctx context.Context, left entry.OpenFile) error {
 func (s *Session) lost(file stripe.File) stripe.Lost {
 	return func(ctx context.Context, place stripe.Place, cause error) error {
 		node := file.Servers[place.Copy][place.Slot]
-		s.config.Suspects.Add(node)
-		s.logger.Warn("a copy of a file is lost", "file", file.ID.String(), "slot", place.Slot, "copy", place.Copy, "node", node, "error", cause)
-		return s.metadata.MarkMissing(ctx, metadata.Part{
+		// A server that says that there is no segment has lost no more than this one.
+		if segment.ReasonOf(cause) != segment.NotFound {
+			s.config.Suspects.Add(node)
+		}
+		err := s.metadata.MarkMissing(ctx, metadata.Part{
 			ID: file.ID, Epoch: s.lease.Epoch, Place: entry.Place{Slot: uint32(place.Slot), Copy: uint32(place.Copy)},
 		})
+		if reason := entry.ReasonOf(err); reason == entry.Fenced || reason == entry.NotFound {
+			return err // The file is somebody else's by now, who may have removed it.
+		}
+		s.logger.Warn("a copy of a file is lost", "file", file.ID.String(), "slot", place.Slot, "copy", place.Copy, "node", node, "error", cause)
+		return err
 	}
 }
 

@@ -65,6 +65,10 @@ func (c *connection) change(ctx context.Context, request localprotocol.Request) 
 		return with(ctx, params, message.ParsePath, c.writing(func(ctx context.Context, s *session, path string) (any, error) {
 			return message.EmptyResult{}, s.files.RemoveDirectory(ctx, path)
 		}))
+	case message.MethodRelease:
+		return with(ctx, params, message.ParsePath, c.writing(func(ctx context.Context, s *session, path string) (any, error) {
+			return message.EmptyResult{}, s.files.Release(ctx, path)
+		}))
 	case message.MethodRename:
 		return with(ctx, params, message.ParseMove, c.rename)
 	case message.MethodLink:
@@ -129,9 +133,11 @@ func (c *connection) attach(ctx context.Context, wanted message.AttachParams) (a
 	if err != nil {
 		return nil, err
 	}
-	return message.AttachResult{
-		ProtocolVersion: message.CurrentVersion(), Session: begun.name, Lock: new(message.FileID(begun.lock.ID())),
-	}, nil
+	result := message.AttachResult{ProtocolVersion: message.CurrentVersion(), Session: begun.name}
+	if begun.lock != nil {
+		result.Lock = new(message.FileID(begun.lock.ID()))
+	}
+	return result, nil
 }
 
 func (c *connection) view(ctx context.Context, wanted message.ViewParams) (any, error) {
@@ -370,8 +376,7 @@ func reasonOf(err error) string {
 	if errors.As(err, &refusal) {
 		return string(refusal.Reason)
 	}
-	var failure *segment.Failure
-	if errors.As(err, &failure) && failure.Reason == segment.Full {
+	if segment.ReasonOf(err) == segment.Full {
 		return full
 	}
 	return ""

@@ -109,6 +109,20 @@ func (s *Server) sessionOf(name string) (*session, error) {
 	return found, nil
 }
 
+// LeaseOf gives where the lease of a store's session is, and its epoch. Only a store gives a part of its lease away: no
+// session without a lease of its own, and none that is nested.
+func (s *Server) LeaseOf(name string) (metadata.At, error) {
+	found, err := s.sessionOf(name)
+	if err != nil {
+		return metadata.At{}, err
+	}
+	if found.files == nil || found.isNested {
+		return metadata.At{}, store.Errorf(store.CodeRefused, "the session has no lease that a part could be given away of").
+			WithHint("Begin one with attach, without outer_epoch.")
+	}
+	return metadata.At{Volume: found.volume, Path: found.path, Epoch: found.files.Epoch()}, nil
+}
+
 // end gives a lease back. Whether the store or this agent goes decides what becomes of the session's lock.
 func (s *Server) end(ctx context.Context, ended *session) {
 	s.mutex.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"sluice.dev/control/internal/pool/gateway/message"
 	"sluice.dev/control/internal/pool/layout"
 	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/store"
 )
 
@@ -33,7 +35,10 @@ type session struct {
 	// Those of a view are nil or empty.
 	path  string
 	files *files.Session
-	lock  *files.Writer
+	// isNested is of a lease that the holder of another one has given away, and may end at any time. It has no lock:
+	// nobody goes on with it.
+	isNested bool
+	lock     *files.Writer
 
 	mutex sync.Mutex
 	// writers are those of the files that are being written, by the path that each has now.
@@ -80,18 +85,28 @@ func (s *Server) attach(ctx context.Context, wanted message.AttachParams) (*sess
 	config := files.Config{
 		Volume: wanted.Volume, Path: wanted.Path, Holder: fmt.Sprintf("%s of %s", wanted.Holder, s.node),
 		TimeToLive: s.pool.TimeToLive, Servers: s.pool.Servers, Copies: s.pool.Copies, BlockBytes: s.pool.BlockBytes,
-		Options: s.pool.Options, Suspects: s.suspects, Continues: (*layout.FileID)(wanted.Lock),
+		Options: s.pool.Options, Suspects: s.suspects, Continues: (*layout.FileID)(wanted.Lock), OuterEpoch: wanted.OuterEpoch,
 	}
 	held, err := files.Attach(ctx, config, s.pool.Metadata, s.pool.Services, s.logger)
 	if err != nil {
 		return nil, err
 	}
-	begun := &session{volume: wanted.Volume, path: wanted.Path, files: held, open: newOpenFiles(held), writers: make(map[string]*writer)}
-	if begun.lock, err = held.Create(ctx, begun.lockPath()); err != nil {
+	begun := &session{
+		volume: wanted.Volume, path: wanted.Path, files: held, isNested: wanted.OuterEpoch != 0,
+		open: newOpenFiles(held), writers: make(map[string]*writer),
+	}
+	if err := begun.makeLock(ctx); err != nil {
 		return nil, errors.Join(err, held.Detach(ctx))
 	}
 	s.keep(begun)
 	return begun, nil
+}
+
+func (s *session) makeLock(ctx context.Context) (err error) {
+	if !s.isNested {
+		s.lock, err = s.files.Create(ctx, s.lockPath())
+	}
+	return err
 }
 
 func (s *session) lockPath() string {
@@ -113,13 +128,32 @@ func (s *session) end(ctx context.Context, isForGood bool) error {
 			problems = append(problems, fmt.Errorf("end the file %s: %w", path, err))
 		}
 	}
-	for _, each := range append(all, &writer{Writer: s.lock}) {
+	for _, each := range all {
 		each.Close()
 	}
-	if isForGood {
-		problems = append(problems, s.files.Remove(ctx, s.lockPath()))
+	problems = append(problems, s.endLock(ctx, isForGood), s.files.Detach(ctx))
+	return errors.Join(slices.DeleteFunc(problems, s.isExpected)...)
+}
+
+func (s *session) endLock(ctx context.Context, isForGood bool) error {
+	if s.lock == nil {
+		return nil
 	}
-	return errors.Join(append(problems, s.files.Detach(ctx))...)
+	s.lock.Close()
+	if !isForGood {
+		return nil
+	}
+	return s.files.Remove(ctx, s.lockPath())
+}
+
+// isExpected says of an error whether it is that the holder of the outer lease has ended a nested one before, and may
+// have removed its files.
+func (s *session) isExpected(err error) bool {
+	if !s.isNested || err == nil {
+		return false
+	}
+	reason := entry.ReasonOf(err)
+	return reason == entry.Fenced || reason == entry.NotFound || segment.ReasonOf(err) == segment.Fenced
 }
 
 func (s *session) takeWriters() map[string]*writer {

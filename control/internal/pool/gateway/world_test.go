@@ -36,7 +36,10 @@ type world struct {
 	pool     *pooltest.Pool
 	metadata *metadata.Client
 	path     string
+	server   *gateway.Server
 	stop     func()
+	// warnings are those of all servers; to be read once they have stopped.
+	warnings bytes.Buffer
 }
 
 func newWorld(t *testing.T) *world {
@@ -59,13 +62,13 @@ func (w *world) start() {
 	}
 	options := stripe.DefaultOptions()
 	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
-	server := gateway.NewServer("db-1", gateway.Pool{
+	w.server = gateway.NewServer("db-1", gateway.Pool{
 		Metadata: w.metadata, Services: w.pool.Service, Options: options, Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes,
 		TimeToLive: time.Minute,
-	}, slog.New(slog.DiscardHandler))
+	}, slog.New(slog.NewTextHandler(&w.warnings, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, listener) }()
+	go func() { served <- w.server.Serve(ctx, listener) }()
 	stopped := false
 	w.stop = func() {
 		if stopped {

@@ -98,7 +98,7 @@ func (c *Client) AcquireLease(ctx context.Context, wanted NewLease) (entry.Lease
 	if err != nil {
 		return entry.Lease{}, nil, err
 	}
-	open, err := c.allOpenFiles(ctx, wanted.Volume, wanted.Path)
+	open, err := c.AllOpenFiles(ctx, wanted.Volume, wanted.Path)
 	return lease, open, err
 }
 

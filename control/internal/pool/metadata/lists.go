@@ -76,7 +76,8 @@ func (c *Client) OpenFiles(
 	return files, response.GetMore(), err
 }
 
-func (c *Client) allOpenFiles(ctx context.Context, volume, path string) ([]entry.OpenFile, error) {
+// AllOpenFiles gives the files below a directory that are not sealed.
+func (c *Client) AllOpenFiles(ctx context.Context, volume, path string) ([]entry.OpenFile, error) {
 	var all []entry.OpenFile
 	var page entry.Page[*entry.FileID]
 	for {

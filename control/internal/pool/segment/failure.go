@@ -43,3 +43,12 @@ func (f *Failure) Error() string {
 func (f *Failure) Unwrap() error {
 	return f.cause
 }
+
+// ReasonOf is why an error came about: 0 of any that is no Failure.
+func ReasonOf(err error) Reason {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure.Reason
+	}
+	return 0
+}

@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -122,8 +121,7 @@ func (w *Writer) judge(place Place, err error) error {
 }
 
 func (w *Writer) goOnWithout(place Place, cause error) error {
-	var failure *segment.Failure
-	if errors.As(cause, &failure) && failure.Reason == segment.Fenced {
+	if segment.ReasonOf(cause) == segment.Fenced {
 		return fmt.Errorf("another writer has taken the file %s over: %w", w.file.ID, cause)
 	}
 	if w.ctx.Err() != nil {

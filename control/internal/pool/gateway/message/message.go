@@ -52,6 +52,7 @@ const (
 	MethodLink            = "link"
 	MethodMakeDirectory   = "make_directory"
 	MethodRemoveDirectory = "remove_directory"
+	MethodRelease         = "release"
 )
 
 // Version is a version of the messages. Peers of different major versions refuse each other; a minor
@@ -63,10 +64,10 @@ type Version struct {
 
 // CurrentVersion is what this package speaks.
 func CurrentVersion() Version {
-	return Version{Major: 1, Minor: 0}
+	return Version{Major: 1, Minor: 1}
 }
 
-// String is the form "1.0".
+// String is the form "1.1".
 func (v Version) String() string {
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
 }
@@ -92,10 +93,12 @@ type AttachParams struct {
 	Volume          string  `json:"volume"`
 	Path            string  `json:"path"`
 	Holder          string  `json:"holder"`
-	Lock            *FileID `json:"lock,omitempty"`
+	// OuterEpoch is that of the lease that the path is under, of a session that is nested in another one.
+	OuterEpoch uint64  `json:"outer_epoch,omitempty"`
+	Lock       *FileID `json:"lock,omitempty"`
 }
 
-// AttachResult is a session that has begun; a view has no lock.
+// AttachResult is a session that has begun; a view and a nested one have no lock.
 type AttachResult struct {
 	ProtocolVersion Version `json:"protocol_version"`
 	Session         string  `json:"session"`

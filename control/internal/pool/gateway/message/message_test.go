@@ -3,12 +3,14 @@ package message
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/store"
 )
 
 // proto/local/pool is where the schemas are maintained; go generate copies them.
@@ -37,7 +39,7 @@ func TestSchemasAreThoseOfProtoLocal(t *testing.T) {
 func TestMessagesKeepTheSchemas(t *testing.T) {
 	id, length := FileID{1, 255}, int64(7)
 	for schema, messages := range map[string][]any{
-		"attach-params": {AttachParams{CurrentVersion(), "orders", "/db", "rocksdb", &id}, AttachParams{CurrentVersion(), "orders", "/", "a", nil}},
+		"attach-params": {AttachParams{CurrentVersion(), "orders", "/db", "rocksdb", 0, &id}, AttachParams{CurrentVersion(), "orders", "/", "a", 7, nil}},
 		"attach-result": {AttachResult{CurrentVersion(), strings.Repeat("a", 32), &id}, AttachResult{CurrentVersion(), strings.Repeat("a", 32), nil}},
 		"join-params":   {JoinParams{CurrentVersion(), strings.Repeat("a", 32)}},
 		"join-result":   {JoinResult{CurrentVersion()}},
@@ -79,10 +81,30 @@ func TestListOfTheLongestNamesFits(t *testing.T) {
 	}
 }
 
+func TestSessionsThatAreNested(t *testing.T) {
+	const format = `{"protocol_version":{"major":1,"minor":1},"volume":"orders","path":"/db/output","holder":"worker",%s}`
+	const lock = `"lock":"00000000000000000000000000000001"`
+	if got, err := ParseAttach(fmt.Appendf(nil, format, `"outer_epoch":7`)); err != nil || got.OuterEpoch != 7 || got.Lock != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := ParseAttach(fmt.Appendf(nil, format, lock)); err != nil || got.OuterEpoch != 0 || got.Lock == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, members := range []string{
+		`"outer_epoch":0`, `"outer_epoch":-1`, `"outer_epoch":1.5`, `"outer_epoch":"7"`, `"outer_epoch":null`,
+		`"outer_epoch":9007199254740992`, `"outer_epoch":7,` + lock,
+	} {
+		if _, err := ParseAttach(fmt.Appendf(nil, format, members)); store.CodeOf(err) != store.CodeInvalid {
+			t.Errorf("%s: %v", members, err)
+		}
+	}
+}
+
 // Whatever is taken is within the bounds that the gateway counts on.
 func FuzzParams(f *testing.F) {
 	for _, seed := range []string{
 		`{"protocol_version":{"major":1,"minor":0},"volume":"orders","path":"/","holder":"rocksdb","lock":"00000000000000000000000000000001"}`,
+		`{"protocol_version":{"major":1,"minor":1},"volume":"orders","path":"/db/output","holder":"worker","outer_epoch":7}`,
 		`{"protocol_version":{"major":1,"minor":7},"session":"00000000000000000000000000000001"}`, `{"path":"/a/b","after":"c"}`,
 		`{"source":"/a","target":"/b"}`, `{"file":1,"bytes":4194304}`, `{"file":1e3,"offset_bytes":9007199254740991,"length_bytes":0}`,
 	} {
@@ -92,6 +114,9 @@ func FuzzParams(f *testing.F) {
 		paths := map[string]error{}
 		if read, err := ParseAttach(text); err == nil {
 			paths[read.Path] = entry.CheckVolume(read.Volume)
+			if read.OuterEpoch != 0 && read.Lock != nil {
+				t.Errorf("%+v", read)
+			}
 		}
 		if read, err := ParsePath(text); err == nil {
 			paths[read.Path] = nil
