@@ -36,8 +36,13 @@ const (
 type Job struct {
 	// ID tells the jobs of a node apart.
 	ID string `json:"id"`
+	// PoolSession is, of a database in a pool, the store's session with it. It is for the store's agent alone,
+	// which puts Pool in its place.
+	PoolSession string     `json:"pool_session,omitempty"`
+	Pool        *PoolPlace `json:"pool,omitempty"`
 	// DatabasePath and DataPaths are the directories that hold the database's files; of HBase, DatabasePath is
-	// the URI of the region's directory, and there are no others.
+	// the URI of the region's directory, and there are no others. In a pool they are paths of the volume, and
+	// there is one.
 	DatabasePath string   `json:"database_path"`
 	DataPaths    []string `json:"data_paths"`
 	// OutputPath is a directory that the store has made for what the job writes; of HBase, the URI of one in
@@ -139,10 +144,14 @@ func (j Job) Validate() error {
 }
 
 func (j Job) validateStore() error {
-	if j.IsHBase() {
+	switch {
+	case j.IsHBase():
 		return j.validateRegion()
+	case j.isInPool():
+		return j.validatePool()
+	default:
+		return j.validatePaths()
 	}
-	return j.validatePaths()
 }
 
 func (j Job) validatePaths() error {

@@ -35,6 +35,9 @@ func (j Job) validateRegion() error {
 	if j.RocksDB != (Version{}) {
 		return store.Invalidf("the job has the versions of two stores")
 	}
+	if j.isInPool() {
+		return store.Invalidf("a job of HBase is in no pool")
+	}
 	if len(j.DataPaths) > 0 || len(j.Objects) > 0 || len(j.NextLevelTables) > 0 {
 		return store.Invalidf("a job of HBase has no data paths, objects and tables of a next level")
 	}

@@ -44,7 +44,22 @@ func EncodeJob(job compaction.Job) *sluicev1.CompactionJob {
 		Input:           job.Input,
 		IsAutomatic:     job.IsAutomatic,
 		NextLevelTables: encodeList(job.NextLevelTables, encodeTable),
+		Pool:            encodePoolPlace(job.Pool),
 	}
+}
+
+func encodePoolPlace(place *compaction.PoolPlace) *sluicev1.CompactionPool {
+	if place == nil {
+		return nil
+	}
+	return &sluicev1.CompactionPool{Volume: place.Volume, OuterEpoch: place.OuterEpoch}
+}
+
+func decodePoolPlace(message *sluicev1.CompactionPool) *compaction.PoolPlace {
+	if message == nil {
+		return nil
+	}
+	return &compaction.PoolPlace{Volume: message.GetVolume(), OuterEpoch: message.GetOuterEpoch()}
 }
 
 // encodeVersion gives nothing for the version of a store that it is not.
@@ -83,6 +98,7 @@ func DecodeJob(message *sluicev1.CompactionJob) (compaction.Job, error) {
 		Input:           message.GetInput(),
 		IsAutomatic:     message.GetIsAutomatic(),
 		NextLevelTables: encodeList(message.GetNextLevelTables(), decodeTable),
+		Pool:            decodePoolPlace(message.GetPool()),
 	}
 	if err := job.Validate(); err != nil {
 		return compaction.Job{}, err

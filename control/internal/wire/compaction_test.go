@@ -56,6 +56,30 @@ func TestRegionJobRoundTrip(t *testing.T) {
 	requireEqual(t, got, job, err)
 }
 
+func TestPoolJobRoundTrip(t *testing.T) {
+	job := workertest.PoolJob("orders", "a-1", "x")
+	got, err := wire.DecodeJob(overTheNetwork(t, wire.EncodeJob(job)))
+	requireEqual(t, got, job, err)
+	for name, place := range map[string]*sluicev1.CompactionPool{
+		"empty": {}, "no epoch": {Volume: "orders"}, "no volume": {OuterEpoch: 1}, "bad volume": {Volume: "a/b", OuterEpoch: 1},
+	} {
+		bad := wire.EncodeJob(job)
+		bad.Pool = place
+		if _, err := wire.DecodeJob(overTheNetwork(t, bad)); store.CodeOf(err) != store.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The name of a store's session is for its own agent.
+func TestSessionsOfStoresStayOnTheirNode(t *testing.T) {
+	job := workertest.PoolJob("orders", "a-1", "x")
+	job.Pool, job.PoolSession = nil, strings.Repeat("0", 32)
+	got, err := wire.DecodeJob(overTheNetwork(t, wire.EncodeJob(job)))
+	job.PoolSession = ""
+	requireEqual(t, got, job, err)
+}
+
 func TestJobRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		job := jobs.Draw(t, "job")
@@ -185,6 +209,7 @@ func FuzzCompactions(f *testing.F) {
 		&sluicev1.RunCompactionRequest{Job: &sluicev1.CompactionJob{
 			Id: "a", DatabasePath: "/d", OutputPath: "/d/.sluice-compaction-a", Input: []byte("x"),
 		}},
+		&sluicev1.RunCompactionRequest{Job: wire.EncodeJob(workertest.PoolJob("orders", "a", "x"))},
 		&sluicev1.RunCompactionResponse{Content: &sluicev1.RunCompactionResponse_Result{
 			Result: wire.EncodeCompactionResult(compaction.Result{Blob: []byte("x")}),
 		}},

@@ -46,8 +46,8 @@ func (a *attempt) run(ctx context.Context) *compaction.Failure {
 		a.cleanUp()
 		return failure
 	}
-	if a.job.IsHBase() {
-		// Its directory was for the worker alone: the output is with the region.
+	if a.job.IsElsewhere() {
+		// Its directory was for the worker alone: the output is with the region, or in the pool.
 		a.cleanUp()
 		return nil
 	}
@@ -70,7 +70,7 @@ func (a *attempt) admit() (string, *compaction.Failure) {
 	if failure != nil {
 		return "", failure
 	}
-	free, isFree := a.host.folders.claim(a.job.OutputPath)
+	free, isFree := a.host.folders.claim(a.job.Output())
 	if !isFree {
 		grant.Release()
 		return "", compaction.Failuref(compaction.Path, "another job has the output path %s", a.job.OutputPath)
@@ -109,7 +109,7 @@ func isClosed(channel <-chan struct{}) bool {
 
 // localBytes is the part of the input that the output on file systems of this node is as large as.
 func (a *attempt) localBytes() uint64 {
-	if a.job.IsHBase() {
+	if a.job.IsElsewhere() {
 		return 0
 	}
 	return a.job.InputBytes
@@ -121,7 +121,7 @@ func (a *attempt) checkFiles() *compaction.Failure {
 		return failure
 	}
 	failure = a.grant.CheckFree(func() (uint64, error) { return scratch.FreeBytes(a.checked.OutputPath) })
-	if failure != nil && a.job.IsHBase() {
+	if failure != nil && a.job.IsElsewhere() {
 		_ = os.Remove(a.checked.OutputPath) // It is new, and empty.
 	}
 	return failure
@@ -129,13 +129,27 @@ func (a *attempt) checkFiles() *compaction.Failure {
 
 // directories gives those of a job that may be run here.
 func (c Config) directories(job compaction.Job) (scratch.Checked, *compaction.Failure) {
-	if !job.IsHBase() {
+	var failure *compaction.Failure
+	switch {
+	case job.IsHBase():
+		failure = c.HBaseRoots.Check(job)
+	case job.Pool != nil:
+		failure = c.PoolVolumes.Check(*job.Pool)
+	default:
 		return c.Allowed.Check(job)
 	}
-	if failure := c.HBaseRoots.Check(job); failure != nil {
+	if failure != nil {
 		return scratch.Checked{}, failure
 	}
 	return scratch.Make(c.ScratchDirectory, job.ID)
+}
+
+// poolSocket is for workers of jobs in a pool alone.
+func (c Config) poolSocket(job compaction.Job) string {
+	if job.Pool == nil {
+		return ""
+	}
+	return c.PoolSocket
 }
 
 // compact runs the worker and hands its result over.
@@ -163,7 +177,7 @@ func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Sp
 			ProtocolVersion: message.CurrentVersion(), Job: a.job, Libraries: a.host.config.Libraries,
 			MemoryLimitBytes: a.grant.MemoryBytes, TemporaryLimitBytes: admission.TemporaryBytesOf(a.job.InputBytes),
 			CheckedDatabasePath: a.checked.DatabasePath, CheckedOutputPath: a.checked.OutputPath,
-			Resumable: a.isResumable(),
+			PoolSocket: a.host.config.poolSocket(a.job), Resumable: a.isResumable(),
 		},
 		Nice:  a.host.config.Nice,
 		Begun: a.note,
@@ -177,9 +191,9 @@ func (a *attempt) spec(program string, moved chan compaction.Progress) worker.Sp
 	}
 }
 
-// isResumable says whether a second worker may go on: what one of HBase leaves is a file without an end.
+// isResumable says whether a second worker may go on: what one leaves elsewhere is a file without an end, or a lease.
 func (a *attempt) isResumable() bool {
-	return a.host.config.ResumeJobs && !a.job.IsHBase()
+	return a.host.config.ResumeJobs && !a.job.IsElsewhere()
 }
 
 // note has the worker ended by the next agent, should this one be killed.
@@ -209,7 +223,7 @@ func (a *attempt) handOver(result compaction.Result) *compaction.Failure {
 			if !request.GetTake() {
 				continue // It was on its way before the result.
 			}
-			if a.job.IsHBase() {
+			if a.job.IsElsewhere() {
 				return nil // What is noted is this node's own.
 			}
 			if err := a.host.journal.Forget(a.checked.OutputPath); err != nil {

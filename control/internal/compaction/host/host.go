@@ -27,9 +27,12 @@ type Config struct {
 	// Libraries are loaded by each worker before it reads the options of a database.
 	Libraries []string
 	Allowed   scratch.Allowed
-	// HBaseRoots are where stores of HBase may be, and ScratchDirectory is where their workers have
-	// directories for temporary files.
-	HBaseRoots       scratch.HBaseRoots
+	// HBaseRoots are where stores of HBase may be. PoolVolumes are the volumes of a pool that databases may be
+	// in, whose workers reach it at PoolSocket.
+	HBaseRoots  scratch.HBaseRoots
+	PoolVolumes scratch.PoolVolumes
+	PoolSocket  string
+	// ScratchDirectory is where workers whose output is elsewhere have directories for temporary files.
 	ScratchDirectory string
 	Limits           admission.Limits
 	// LongestJob is how long a job may run.

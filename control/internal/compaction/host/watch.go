@@ -117,9 +117,9 @@ func (w *watch) note(progress compaction.Progress) {
 		w.still.Reset(w.attempt.host.config.LongestStandstill)
 	}
 	w.progress = progress
-	// What is written to HDFS this node does not see.
+	// What is written to HDFS or a pool this node does not see.
 	most := admission.TemporaryBytesOf(w.attempt.job.InputBytes)
-	if w.attempt.job.IsHBase() && progress.BytesWritten > most {
+	if w.attempt.job.IsElsewhere() && progress.BytesWritten > most {
 		w.end(compaction.TooLarge, "the job has written %d bytes, where its input leaves room for %d", progress.BytesWritten, most)
 	}
 }

@@ -34,10 +34,10 @@ type Version struct {
 
 // CurrentVersion is what this package speaks.
 func CurrentVersion() Version {
-	return Version{Major: 1, Minor: 0}
+	return Version{Major: 1, Minor: 1}
 }
 
-// String is the form "1.0".
+// String is the form "1.1".
 func (v Version) String() string {
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
 }
@@ -89,7 +89,9 @@ type WaitResult struct {
 type WorkerJob struct {
 	ProtocolVersion Version        `json:"protocol_version"`
 	Job             compaction.Job `json:"job"`
-	Libraries       []string       `json:"libraries"`
+	// PoolSocket is, of a job in a pool, where this node's agent gives access to it.
+	PoolSocket string   `json:"pool_socket,omitempty"`
+	Libraries  []string `json:"libraries"`
 	// CheckedDatabasePath and CheckedOutputPath are the directories of the job as they were checked, without
 	// symbolic links.
 	CheckedDatabasePath string `json:"checked_database_path,omitempty"`

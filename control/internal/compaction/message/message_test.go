@@ -32,6 +32,15 @@ func region() compaction.Job {
 	}
 }
 
+// pooled is a job of a database in a pool, as a store offers it and as its agent passes it on.
+func pooled() (offered, resolved compaction.Job) {
+	offered = job()
+	offered.PoolSession = strings.Repeat("0f", 16)
+	resolved = job()
+	resolved.Pool = &compaction.PoolPlace{Volume: "orders", OuterEpoch: 7}
+	return offered, resolved
+}
+
 func marshal(t testing.TB, value any) []byte {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -74,9 +83,16 @@ func TestMessagesKeepTheSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	offered, resolved := pooled()
+	poolLine, err := ForWorker(WorkerJob{
+		ProtocolVersion: CurrentVersion(), Job: resolved, PoolSocket: "/run/pool.sock", CheckedOutputPath: "/var/lib/scratch",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	progress := compaction.Progress{BytesRead: 1, BytesWritten: 2}
 	for schema, texts := range map[string][][]byte{
-		"run-params": {marshal(t, RunParams{CurrentVersion(), job()}), marshal(t, RunParams{CurrentVersion(), region()})},
+		"run-params": {marshal(t, RunParams{CurrentVersion(), job()}), marshal(t, RunParams{CurrentVersion(), region()}), marshal(t, RunParams{CurrentVersion(), offered})},
 		"run-result": {
 			marshal(t, RunResult{ProtocolVersion: CurrentVersion(), Placement: Remote, Node: "db-2"}),
 			marshal(t, RunResult{ProtocolVersion: CurrentVersion(), Placement: Local, Reason: compaction.Busy, Detail: &detail}),
@@ -87,7 +103,7 @@ func TestMessagesKeepTheSchemas(t *testing.T) {
 			marshal(t, WaitResult{State: Done, Node: "db-2", Result: []byte("r")}),
 			marshal(t, WaitResult{State: Local, Reason: compaction.WorkerLost, Detail: new(string)}),
 		},
-		"worker-job": {line, regionLine},
+		"worker-job": {line, regionLine, poolLine},
 		"worker-line": {
 			marshal(t, WorkerLine{Started: &Started{ProtocolVersion: CurrentVersion(), RocksDB: job().RocksDB}}),
 			marshal(t, WorkerLine{Started: &Started{ProtocolVersion: CurrentVersion(), HBase: region().HBase}}),
@@ -169,7 +185,7 @@ func TestJobsOfNoStoreAndOfTwo(t *testing.T) {
 func TestRunsThatAreRefused(t *testing.T) {
 	good := string(marshal(t, RunParams{CurrentVersion(), job()}))
 	for name, test := range map[string]struct{ old, new, want string }{
-		"another major version": {`"major":1`, `"major":2`, "plug-in version 2.0"},
+		"another major version": {`"major":1`, `"major":2`, "plug-in version 2.1"},
 		"a member is missing":   {`"column_family":"default",`, ``, "column_family"},
 		"wrong type":            {`"input_bytes":5`, `"input_bytes":"5"`, "input_bytes"},
 		"fraction":              {`"input_bytes":5`, `"input_bytes":5.5`, "input_bytes"},
@@ -193,8 +209,48 @@ func TestRunsThatAreRefused(t *testing.T) {
 	}
 }
 
+// Only the store's agent says where in a pool a job is, and only the store in which session.
+func TestJobsInAPool(t *testing.T) {
+	offered, resolved := pooled()
+	if got, err := ParseRun(marshal(t, RunParams{CurrentVersion(), offered})); err != nil || got.PoolSession != offered.PoolSession {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := ParseRun(marshal(t, RunParams{CurrentVersion(), resolved})); err == nil || !strings.Contains(err.Error(), "job/pool: must be left out") {
+		t.Errorf("a plug-in says where its job is: %v", err)
+	}
+	for name, session := range map[string]string{"short": "0f", "capitals": strings.Repeat("0F", 16), "words": strings.Repeat("wo", 16)} {
+		bad := offered
+		bad.PoolSession = session
+		if _, err := ParseRun(marshal(t, RunParams{CurrentVersion(), bad})); err == nil || !strings.Contains(err.Error(), "job/pool_session") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good := WorkerJob{
+		ProtocolVersion: CurrentVersion(), Job: resolved, Libraries: []string{}, PoolSocket: "/run/pool.sock", CheckedOutputPath: "/var/lib/scratch",
+	}
+	if told, err := ParseWorkerJob(marshal(t, good)); err != nil || *told.Job.Pool != *resolved.Pool || told.PoolSocket != good.PoolSocket {
+		t.Errorf("%+v, %v", told, err)
+	}
+	for name, change := range map[string]func(*WorkerJob){
+		"no socket":          func(w *WorkerJob) { w.PoolSocket = "" },
+		"relative socket":    func(w *WorkerJob) { w.PoolSocket = "pool.sock" },
+		"no scratch":         func(w *WorkerJob) { w.CheckedOutputPath = "" },
+		"checked database":   func(w *WorkerJob) { w.CheckedDatabasePath = "/srv/db" },
+		"socket without job": func(w *WorkerJob) { w.Job = job() },
+		"session":            func(w *WorkerJob) { w.Job = offered },
+		"no epoch":           func(w *WorkerJob) { w.Job.Pool = &compaction.PoolPlace{Volume: "orders"} },
+		"no volume":          func(w *WorkerJob) { w.Job.Pool = &compaction.PoolPlace{OuterEpoch: 1} },
+	} {
+		bad := good
+		change(&bad)
+		if _, err := ParseWorkerJob(marshal(t, bad)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
 func TestNewerMinorVersionIsTaken(t *testing.T) {
-	text := bytes.Replace(marshal(t, RunParams{CurrentVersion(), job()}), []byte(`"minor":0`), []byte(`"minor":9,"patch":1`), 1)
+	text := bytes.Replace(marshal(t, RunParams{CurrentVersion(), job()}), []byte(`"minor":1`), []byte(`"minor":9,"patch":1`), 1)
 	text = bytes.Replace(text, []byte(`"input_level"`), []byte(`"deadline_seconds":5,"input_level"`), 1)
 	if _, err := ParseRun(text); err != nil {
 		t.Error(err)
@@ -227,6 +283,11 @@ func TestLargestMessagesFit(t *testing.T) {
 func FuzzRun(f *testing.F) {
 	f.Add(marshal(f, RunParams{CurrentVersion(), job()}))
 	f.Add(marshal(f, WorkerJob{ProtocolVersion: CurrentVersion(), Job: job(), Libraries: []string{}}))
+	offered, resolved := pooled()
+	f.Add(marshal(f, RunParams{CurrentVersion(), offered}))
+	f.Add(marshal(f, WorkerJob{
+		ProtocolVersion: CurrentVersion(), Job: resolved, Libraries: []string{}, PoolSocket: "/run/pool.sock", CheckedOutputPath: "/var/lib/scratch",
+	}))
 	f.Add([]byte(`{"protocol_version":{"major":1,"minor":0},"job":{},"JOB":{}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if read, err := ParseRun(text); err == nil && read.Validate() != nil {

@@ -3,6 +3,7 @@ package scratch
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sluice.dev/control/internal/compaction"
@@ -25,6 +26,19 @@ func (r HBaseRoots) Check(job compaction.Job) *compaction.Failure {
 		}
 	}
 	return compaction.Failuref(compaction.Path, "%s is no region below the hbase_roots that the worker's configuration allows", job.DatabasePath)
+}
+
+// PoolVolumes are the volumes of a pool whose databases jobs may read and write.
+type PoolVolumes []string
+
+// Check says whether a job's volume is one of these. Whether the lease that it names is there the worker is told, when
+// it takes its own below it.
+func (v PoolVolumes) Check(place compaction.PoolPlace) *compaction.Failure {
+	if slices.Contains(v, place.Volume) {
+		return nil
+	}
+	return compaction.Failuref(compaction.Path, "the volume %q of a pool is none of the pool_volumes that the worker's configuration allows",
+		place.Volume)
 }
 
 // Make makes a directory on this node for the temporary files of a job whose output is elsewhere.

@@ -69,6 +69,16 @@ func RegionJob(root, id, act string) compaction.Job {
 	}
 }
 
+// PoolJob is a job of a database in a pool, whose program does what act says.
+func PoolJob(volume, id, act string) compaction.Job {
+	return compaction.Job{
+		ID: id, Pool: &compaction.PoolPlace{Volume: volume, OuterEpoch: 7},
+		DatabasePath: "/db", OutputPath: "/db/" + compaction.OutputPrefix + id,
+		RocksDB: compaction.Version{Major: 11, Minor: 8, Patch: 1}, PluginVersion: "1.0.0", ColumnFamily: "default",
+		OutputLevel: 1, InputFiles: 2, Input: []byte(act),
+	}
+}
+
 // Eventually waits until something is so.
 func Eventually(t testing.TB, what string, isSo func() bool) {
 	t.Helper()

@@ -74,6 +74,7 @@ var acts = map[string]func(*worker){
 	"away":     func(w *worker) { w.leaveGroup(); signal.Ignore(syscall.SIGTERM); w.progressOn() },
 	"describe": func(w *worker) { w.finish(w.surroundings()) },
 	"checked":  func(w *worker) { w.finish([]byte(w.job.CheckedDatabasePath + "\n" + w.job.CheckedOutputPath)) },
+	"pooled":   func(w *worker) { w.finish(w.place()) },
 }
 
 type worker struct {
@@ -221,6 +222,13 @@ func (w *worker) writeText(name, text string) {
 	if err := os.WriteFile(filepath.Join(parent, name), []byte(text), 0o640); err != nil {
 		w.fail(compaction.Path, err.Error())
 	}
+}
+
+// place is what the worker is told of where its files are.
+func (w *worker) place() []byte {
+	pool := cmp.Or(w.job.Job.Pool, &compaction.PoolPlace{})
+	return fmt.Appendf(nil, "%s\n%d\n%s\n%s\n%s\n%s", pool.Volume, pool.OuterEpoch, w.job.PoolSocket,
+		w.job.CheckedDatabasePath, w.job.CheckedOutputPath, w.job.Job.OutputPath)
 }
 
 // surroundings are what the process was started with.

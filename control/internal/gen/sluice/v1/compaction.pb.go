@@ -247,7 +247,7 @@ type CompactionJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tells the jobs of a node apart: 1 to 128 letters, digits, ".", "_" and "-", the first a letter or digit.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Absolute path of the database; of HBase, the hdfs: URI of the region's directory.
+	// Absolute path of the database, in its volume if it is in a pool; of HBase, the hdfs: URI of the region's directory.
 	DatabasePath string `protobuf:"bytes,2,opt,name=database_path,json=databasePath,proto3" json:"database_path,omitempty"`
 	// Absolute paths of further directories with files of the database.
 	DataPaths []string `protobuf:"bytes,3,rep,name=data_paths,json=dataPaths,proto3" json:"data_paths,omitempty"`
@@ -279,7 +279,11 @@ type CompactionJob struct {
 	// range of keys, in the order of their keys. Programs end the tables of the output where these do.
 	NextLevelTables []*NextLevelTable `protobuf:"bytes,15,rep,name=next_level_tables,json=nextLevelTables,proto3" json:"next_level_tables,omitempty"`
 	// Version of HBase whose store this is. Peers that do not know it have told of no series of HBase.
-	HbaseVersion  *RocksdbVersion `protobuf:"bytes,16,opt,name=hbase_version,json=hbaseVersion,proto3" json:"hbase_version,omitempty"`
+	HbaseVersion *RocksdbVersion `protobuf:"bytes,16,opt,name=hbase_version,json=hbaseVersion,proto3" json:"hbase_version,omitempty"`
+	// Where the database is, if it is in a pool: its paths are then those of the volume, the output path is in
+	// the database's, and there are no data paths. Peers before 1.6 do not know it, and refuse the job: its
+	// paths are none of theirs. Since 1.6.
+	Pool          *CompactionPool `protobuf:"bytes,17,opt,name=pool,proto3" json:"pool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -426,6 +430,68 @@ func (x *CompactionJob) GetHbaseVersion() *RocksdbVersion {
 	return nil
 }
 
+func (x *CompactionJob) GetPool() *CompactionPool {
+	if x != nil {
+		return x.Pool
+	}
+	return nil
+}
+
+// CompactionPool is where in a pool a database is.
+type CompactionPool struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the volume.
+	Volume string `protobuf:"bytes,1,opt,name=volume,proto3" json:"volume,omitempty"`
+	// Epoch of the store's lease, which the program has to name to get one on the output path alone.
+	OuterEpoch    uint64 `protobuf:"varint,2,opt,name=outer_epoch,json=outerEpoch,proto3" json:"outer_epoch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CompactionPool) Reset() {
+	*x = CompactionPool{}
+	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CompactionPool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CompactionPool) ProtoMessage() {}
+
+func (x *CompactionPool) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CompactionPool.ProtoReflect.Descriptor instead.
+func (*CompactionPool) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *CompactionPool) GetVolume() string {
+	if x != nil {
+		return x.Volume
+	}
+	return ""
+}
+
+func (x *CompactionPool) GetOuterEpoch() uint64 {
+	if x != nil {
+		return x.OuterEpoch
+	}
+	return 0
+}
+
 // NextLevelTable is a table that the output of a compaction overlaps.
 type NextLevelTable struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -441,7 +507,7 @@ type NextLevelTable struct {
 
 func (x *NextLevelTable) Reset() {
 	*x = NextLevelTable{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +519,7 @@ func (x *NextLevelTable) String() string {
 func (*NextLevelTable) ProtoMessage() {}
 
 func (x *NextLevelTable) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[3]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +532,7 @@ func (x *NextLevelTable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NextLevelTable.ProtoReflect.Descriptor instead.
 func (*NextLevelTable) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{3}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NextLevelTable) GetSmallest() []byte {
@@ -505,7 +571,7 @@ type RocksdbVersion struct {
 
 func (x *RocksdbVersion) Reset() {
 	*x = RocksdbVersion{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -517,7 +583,7 @@ func (x *RocksdbVersion) String() string {
 func (*RocksdbVersion) ProtoMessage() {}
 
 func (x *RocksdbVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[4]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -530,7 +596,7 @@ func (x *RocksdbVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RocksdbVersion.ProtoReflect.Descriptor instead.
 func (*RocksdbVersion) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{4}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RocksdbVersion) GetMajor() uint32 {
@@ -567,7 +633,7 @@ type CompactionObject struct {
 
 func (x *CompactionObject) Reset() {
 	*x = CompactionObject{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +645,7 @@ func (x *CompactionObject) String() string {
 func (*CompactionObject) ProtoMessage() {}
 
 func (x *CompactionObject) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[5]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +658,7 @@ func (x *CompactionObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionObject.ProtoReflect.Descriptor instead.
 func (*CompactionObject) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{5}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CompactionObject) GetKind() string {
@@ -622,7 +688,7 @@ type RunCompactionRequest struct {
 
 func (x *RunCompactionRequest) Reset() {
 	*x = RunCompactionRequest{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +700,7 @@ func (x *RunCompactionRequest) String() string {
 func (*RunCompactionRequest) ProtoMessage() {}
 
 func (x *RunCompactionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[6]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +713,7 @@ func (x *RunCompactionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompactionRequest.ProtoReflect.Descriptor instead.
 func (*RunCompactionRequest) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{6}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *RunCompactionRequest) GetJob() *CompactionJob {
@@ -682,7 +748,7 @@ type RunCompactionResponse struct {
 
 func (x *RunCompactionResponse) Reset() {
 	*x = RunCompactionResponse{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -694,7 +760,7 @@ func (x *RunCompactionResponse) String() string {
 func (*RunCompactionResponse) ProtoMessage() {}
 
 func (x *RunCompactionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[7]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -707,7 +773,7 @@ func (x *RunCompactionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunCompactionResponse.ProtoReflect.Descriptor instead.
 func (*RunCompactionResponse) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{7}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RunCompactionResponse) GetContent() isRunCompactionResponse_Content {
@@ -794,7 +860,7 @@ type CompactionAccepted struct {
 
 func (x *CompactionAccepted) Reset() {
 	*x = CompactionAccepted{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +872,7 @@ func (x *CompactionAccepted) String() string {
 func (*CompactionAccepted) ProtoMessage() {}
 
 func (x *CompactionAccepted) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[8]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +885,7 @@ func (x *CompactionAccepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionAccepted.ProtoReflect.Descriptor instead.
 func (*CompactionAccepted) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{9}
 }
 
 // CompactionFailed says why a job was not taken, or has ended without a result. The store then compacts
@@ -836,7 +902,7 @@ type CompactionFailed struct {
 
 func (x *CompactionFailed) Reset() {
 	*x = CompactionFailed{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +914,7 @@ func (x *CompactionFailed) String() string {
 func (*CompactionFailed) ProtoMessage() {}
 
 func (x *CompactionFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[9]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +927,7 @@ func (x *CompactionFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionFailed.ProtoReflect.Descriptor instead.
 func (*CompactionFailed) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CompactionFailed) GetFailure() CompactionFailure {
@@ -891,7 +957,7 @@ type CompactionProgress struct {
 
 func (x *CompactionProgress) Reset() {
 	*x = CompactionProgress{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +969,7 @@ func (x *CompactionProgress) String() string {
 func (*CompactionProgress) ProtoMessage() {}
 
 func (x *CompactionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[10]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +982,7 @@ func (x *CompactionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionProgress.ProtoReflect.Descriptor instead.
 func (*CompactionProgress) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{10}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CompactionProgress) GetBytesRead() uint64 {
@@ -948,7 +1014,7 @@ type CompactionResult struct {
 
 func (x *CompactionResult) Reset() {
 	*x = CompactionResult{}
-	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1026,7 @@ func (x *CompactionResult) String() string {
 func (*CompactionResult) ProtoMessage() {}
 
 func (x *CompactionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_compaction_proto_msgTypes[11]
+	mi := &file_sluice_v1_compaction_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1039,7 @@ func (x *CompactionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
 func (*CompactionResult) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{11}
+	return file_sluice_v1_compaction_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CompactionResult) GetResult() []byte {
@@ -1009,7 +1075,7 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\x04cpus\x18\x03 \x01(\x01R\x04cpus\x12\x1d\n" +
 	"\n" +
 	"free_slots\x18\x04 \x01(\rR\tfreeSlots\x12%\n" +
-	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\x91\x05\n" +
+	"\x0erocksdb_series\x18\x05 \x03(\tR\rrocksdbSeries\"\xc0\x05\n" +
 	"\rCompactionJob\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rdatabase_path\x18\x02 \x01(\tR\fdatabasePath\x12\x1d\n" +
@@ -1032,7 +1098,12 @@ const file_sluice_v1_compaction_proto_rawDesc = "" +
 	"\x05input\x18\r \x01(\fR\x05input\x12!\n" +
 	"\fis_automatic\x18\x0e \x01(\bR\visAutomatic\x12E\n" +
 	"\x11next_level_tables\x18\x0f \x03(\v2\x19.sluice.v1.NextLevelTableR\x0fnextLevelTables\x12>\n" +
-	"\rhbase_version\x18\x10 \x01(\v2\x19.sluice.v1.RocksdbVersionR\fhbaseVersion\"\\\n" +
+	"\rhbase_version\x18\x10 \x01(\v2\x19.sluice.v1.RocksdbVersionR\fhbaseVersion\x12-\n" +
+	"\x04pool\x18\x11 \x01(\v2\x19.sluice.v1.CompactionPoolR\x04pool\"I\n" +
+	"\x0eCompactionPool\x12\x16\n" +
+	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x1f\n" +
+	"\vouter_epoch\x18\x02 \x01(\x04R\n" +
+	"outerEpoch\"\\\n" +
 	"\x0eNextLevelTable\x12\x1a\n" +
 	"\bsmallest\x18\x01 \x01(\fR\bsmallest\x12\x18\n" +
 	"\alargest\x18\x02 \x01(\fR\alargest\x12\x14\n" +
@@ -1100,44 +1171,46 @@ func file_sluice_v1_compaction_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_compaction_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_sluice_v1_compaction_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_sluice_v1_compaction_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_sluice_v1_compaction_proto_goTypes = []any{
 	(CompactionFailure)(0),        // 0: sluice.v1.CompactionFailure
 	(*WatchCapacityRequest)(nil),  // 1: sluice.v1.WatchCapacityRequest
 	(*WatchCapacityResponse)(nil), // 2: sluice.v1.WatchCapacityResponse
 	(*CompactionJob)(nil),         // 3: sluice.v1.CompactionJob
-	(*NextLevelTable)(nil),        // 4: sluice.v1.NextLevelTable
-	(*RocksdbVersion)(nil),        // 5: sluice.v1.RocksdbVersion
-	(*CompactionObject)(nil),      // 6: sluice.v1.CompactionObject
-	(*RunCompactionRequest)(nil),  // 7: sluice.v1.RunCompactionRequest
-	(*RunCompactionResponse)(nil), // 8: sluice.v1.RunCompactionResponse
-	(*CompactionAccepted)(nil),    // 9: sluice.v1.CompactionAccepted
-	(*CompactionFailed)(nil),      // 10: sluice.v1.CompactionFailed
-	(*CompactionProgress)(nil),    // 11: sluice.v1.CompactionProgress
-	(*CompactionResult)(nil),      // 12: sluice.v1.CompactionResult
-	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
+	(*CompactionPool)(nil),        // 4: sluice.v1.CompactionPool
+	(*NextLevelTable)(nil),        // 5: sluice.v1.NextLevelTable
+	(*RocksdbVersion)(nil),        // 6: sluice.v1.RocksdbVersion
+	(*CompactionObject)(nil),      // 7: sluice.v1.CompactionObject
+	(*RunCompactionRequest)(nil),  // 8: sluice.v1.RunCompactionRequest
+	(*RunCompactionResponse)(nil), // 9: sluice.v1.RunCompactionResponse
+	(*CompactionAccepted)(nil),    // 10: sluice.v1.CompactionAccepted
+	(*CompactionFailed)(nil),      // 11: sluice.v1.CompactionFailed
+	(*CompactionProgress)(nil),    // 12: sluice.v1.CompactionProgress
+	(*CompactionResult)(nil),      // 13: sluice.v1.CompactionResult
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
 }
 var file_sluice_v1_compaction_proto_depIdxs = []int32{
-	13, // 0: sluice.v1.WatchCapacityResponse.cpu_age:type_name -> google.protobuf.Duration
-	5,  // 1: sluice.v1.CompactionJob.rocksdb_version:type_name -> sluice.v1.RocksdbVersion
-	6,  // 2: sluice.v1.CompactionJob.objects:type_name -> sluice.v1.CompactionObject
-	4,  // 3: sluice.v1.CompactionJob.next_level_tables:type_name -> sluice.v1.NextLevelTable
-	5,  // 4: sluice.v1.CompactionJob.hbase_version:type_name -> sluice.v1.RocksdbVersion
-	3,  // 5: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
-	9,  // 6: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
-	10, // 7: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
-	11, // 8: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
-	12, // 9: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
-	0,  // 10: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
-	1,  // 11: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
-	7,  // 12: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
-	2,  // 13: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
-	8,  // 14: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
-	13, // [13:15] is the sub-list for method output_type
-	11, // [11:13] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	14, // 0: sluice.v1.WatchCapacityResponse.cpu_age:type_name -> google.protobuf.Duration
+	6,  // 1: sluice.v1.CompactionJob.rocksdb_version:type_name -> sluice.v1.RocksdbVersion
+	7,  // 2: sluice.v1.CompactionJob.objects:type_name -> sluice.v1.CompactionObject
+	5,  // 3: sluice.v1.CompactionJob.next_level_tables:type_name -> sluice.v1.NextLevelTable
+	6,  // 4: sluice.v1.CompactionJob.hbase_version:type_name -> sluice.v1.RocksdbVersion
+	4,  // 5: sluice.v1.CompactionJob.pool:type_name -> sluice.v1.CompactionPool
+	3,  // 6: sluice.v1.RunCompactionRequest.job:type_name -> sluice.v1.CompactionJob
+	10, // 7: sluice.v1.RunCompactionResponse.accepted:type_name -> sluice.v1.CompactionAccepted
+	11, // 8: sluice.v1.RunCompactionResponse.failed:type_name -> sluice.v1.CompactionFailed
+	12, // 9: sluice.v1.RunCompactionResponse.progress:type_name -> sluice.v1.CompactionProgress
+	13, // 10: sluice.v1.RunCompactionResponse.result:type_name -> sluice.v1.CompactionResult
+	0,  // 11: sluice.v1.CompactionFailed.failure:type_name -> sluice.v1.CompactionFailure
+	1,  // 12: sluice.v1.CompactionService.WatchCapacity:input_type -> sluice.v1.WatchCapacityRequest
+	8,  // 13: sluice.v1.CompactionService.RunCompaction:input_type -> sluice.v1.RunCompactionRequest
+	2,  // 14: sluice.v1.CompactionService.WatchCapacity:output_type -> sluice.v1.WatchCapacityResponse
+	9,  // 15: sluice.v1.CompactionService.RunCompaction:output_type -> sluice.v1.RunCompactionResponse
+	14, // [14:16] is the sub-list for method output_type
+	12, // [12:14] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_compaction_proto_init() }
@@ -1145,7 +1218,7 @@ func file_sluice_v1_compaction_proto_init() {
 	if File_sluice_v1_compaction_proto != nil {
 		return
 	}
-	file_sluice_v1_compaction_proto_msgTypes[7].OneofWrappers = []any{
+	file_sluice_v1_compaction_proto_msgTypes[8].OneofWrappers = []any{
 		(*RunCompactionResponse_Accepted)(nil),
 		(*RunCompactionResponse_Failed)(nil),
 		(*RunCompactionResponse_Progress)(nil),
@@ -1157,7 +1230,7 @@ func file_sluice_v1_compaction_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_compaction_proto_rawDesc), len(file_sluice_v1_compaction_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
