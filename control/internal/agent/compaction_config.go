@@ -15,6 +15,7 @@ import (
 	"sluice.dev/control/internal/compaction/host"
 	"sluice.dev/control/internal/compaction/scratch"
 	"sluice.dev/control/internal/policies/offload"
+	"sluice.dev/control/internal/pool/metadata/entry"
 )
 
 // Compaction is the part of a configuration that is about compactions on other nodes. What is left out is
@@ -50,7 +51,9 @@ type CompactionWorker struct {
 	// Paths are the directories below which compactions of RocksDB may read and write.
 	Paths []string `yaml:"paths"`
 	// HBaseRoots are the root directories of HBase whose regions compactions may read and write.
-	HBaseRoots        []string `yaml:"hbase_roots"`
+	HBaseRoots []string `yaml:"hbase_roots"`
+	// PoolVolumes are the volumes of a pool whose databases compactions may read and write.
+	PoolVolumes       []string `yaml:"pool_volumes"`
 	StateDirectory    string   `yaml:"state_directory"`
 	Slots             uint32   `yaml:"slots"`
 	MemoryBytes       uint64   `yaml:"memory_bytes"`
@@ -92,7 +95,8 @@ const (
 	defaultNice             = 10
 	// longestStandstill is how long a worker may get no further; RocksDB counts what it reads and writes.
 	longestStandstill = 2 * time.Minute
-	// scratchDirectory is where workers of HBase have temporary files, below the state directory.
+	// scratchDirectory is where workers of HBase, and of databases in a pool, have temporary files, below the state
+	// directory.
 	scratchDirectory = "compaction-scratch"
 
 	maxPeers             = 256
@@ -153,6 +157,7 @@ func (w *CompactionWorker) check(key string) error {
 		checkPaths(key+".libraries", w.Libraries),
 		checkPaths(key+".paths", w.Paths),
 		w.checkHBaseRoots(key + ".hbase_roots"),
+		w.checkPoolVolumes(key + ".pool_volumes"),
 		checkPath(key+".state_directory", w.StateDirectory),
 		checkRange(key+".slots", float64(w.Slots), 1, maxCompactionSlots),
 		checkRange(key+".job_memory_bytes", float64(w.JobMemoryBytes), leastJobMemoryBytes, compaction.MaxCount),
@@ -163,8 +168,9 @@ func (w *CompactionWorker) check(key string) error {
 		checkRange(key+".nice", float64(w.Nice), leastNice, mostNice),
 	}
 	isHBase := func(program CompactionProgram) bool { return program.HBaseSeries != "" }
-	if len(w.Paths) == 0 && !isEach(w.Programs, isHBase) {
-		problems = append(problems, fmt.Errorf("%s.paths is missing: name the directories below which the databases are", key))
+	if len(w.Paths) == 0 && len(w.PoolVolumes) == 0 && !isEach(w.Programs, isHBase) {
+		problems = append(problems, fmt.Errorf("%s.paths is missing: name the directories below which the databases are, "+
+			"or the volumes of a pool in %s.pool_volumes", key, key))
 	}
 	if len(w.HBaseRoots) == 0 && slices.ContainsFunc(w.Programs, isHBase) {
 		problems = append(problems, fmt.Errorf("%s.hbase_roots is missing: name the root directories of HBase, such as hdfs://NAME/hbase", key))
@@ -181,6 +187,16 @@ func (w *CompactionWorker) checkHBaseRoots(key string) error {
 	problems := []error{checkCount(key, len(w.HBaseRoots), maxCompactionEntries)}
 	for i, root := range w.HBaseRoots {
 		if err := compaction.ValidateLocation(root); err != nil {
+			problems = append(problems, fmt.Errorf("%s[%d]: %w", key, i, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (w *CompactionWorker) checkPoolVolumes(key string) error {
+	problems := []error{checkCount(key, len(w.PoolVolumes), maxCompactionEntries)}
+	for i, volume := range w.PoolVolumes {
+		if err := entry.CheckVolume(volume); err != nil {
 			problems = append(problems, fmt.Errorf("%s[%d]: %w", key, i, err))
 		}
 	}
@@ -269,14 +285,17 @@ func (w *CompactionWorker) longestJob() time.Duration {
 	return time.Duration(w.LongestJobSeconds * float64(time.Second))
 }
 
-func (w *CompactionWorker) host() host.Config {
+// host is for workers that reach a pool at a socket.
+func (w *CompactionWorker) host(poolSocket string) host.Config {
 	programs := make(map[string]string)
 	for _, program := range w.Programs {
 		programs[program.series()] = program.Path
 	}
 	return host.Config{
 		Programs: programs, Libraries: w.Libraries, Allowed: scratch.Allowed(w.Paths),
-		HBaseRoots: scratch.HBaseRoots(w.HBaseRoots), ScratchDirectory: filepath.Join(w.StateDirectory, scratchDirectory),
+		HBaseRoots:  scratch.HBaseRoots(w.HBaseRoots),
+		PoolVolumes: scratch.PoolVolumes(w.PoolVolumes), PoolSocket: poolSocket,
+		ScratchDirectory: filepath.Join(w.StateDirectory, scratchDirectory),
 		Limits: admission.Limits{
 			Slots: w.Slots, MemoryBytes: w.MemoryBytes, JobMemoryBytes: w.JobMemoryBytes,
 			TemporaryBytes: w.TemporaryBytes, FreeBytes: w.FreeBytes,

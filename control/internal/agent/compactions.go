@@ -21,6 +21,7 @@ import (
 	"sluice.dev/control/internal/compaction/socket"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/localprotocol"
+	"sluice.dev/control/internal/pool/metadata/entry"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -71,7 +72,7 @@ func (a *Agent) assembleCompactions(registry prometheus.Registerer) error {
 		a.compactions.socket = socket.NewServer(a.placeCompaction, a.logger)
 	}
 	if worker := a.config.Compaction.Worker; worker != nil {
-		a.compactions.host = host.New(worker.host(), a.compactions.journal, host.Surroundings{
+		a.compactions.host = host.New(worker.host(a.config.Pool.gatewaySocket()), a.compactions.journal, host.Surroundings{
 			Load: a.hostLoad,
 			Metrics: func(usage func() admission.Usage) *compactionmetrics.Worker {
 				return compactionmetrics.NewWorker(registry, usage)
@@ -89,11 +90,35 @@ func (a *Agent) registerCompactions(server *grpc.Server) {
 }
 
 func (a *Agent) placeCompaction(ctx context.Context, job compaction.Job) (socket.Running, *compaction.Failure) {
+	if job.PoolSession != "" {
+		place, failure := a.placeInPool(job)
+		if failure != nil {
+			a.compactions.dispatcher.Keep(job, failure)
+			return nil, failure
+		}
+		job.Pool, job.PoolSession = place, ""
+	}
 	placed, failure := a.compactions.dispatcher.Place(ctx, job)
 	if failure != nil {
 		return nil, failure
 	}
 	return placed, nil
+}
+
+// placeInPool is where the database of a store's session is. A store has only what is below its own lease compacted.
+func (a *Agent) placeInPool(job compaction.Job) (*compaction.PoolPlace, *compaction.Failure) {
+	if a.poolGateway.server == nil {
+		return nil, compaction.Failuref(compaction.Path, "the database is in a pool, and this agent has no access to one: set pool.client.socket")
+	}
+	lease, err := a.poolGateway.server.LeaseOf(job.PoolSession)
+	if err != nil {
+		return nil, compaction.Failuref(compaction.Path, "the store's session with the pool: %v", err)
+	}
+	if !entry.Covers(lease.Path, job.DatabasePath) {
+		return nil, compaction.Failuref(compaction.Path, "the database %s is not below %s, which the store has the lease on",
+			job.DatabasePath, lease.Path)
+	}
+	return &compaction.PoolPlace{Volume: lease.Volume, OuterEpoch: lease.Epoch}, nil
 }
 
 func (a *Agent) load() (cpuUsed float64, age time.Duration) {

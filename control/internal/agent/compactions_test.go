@@ -19,18 +19,23 @@ import (
 	"sluice.dev/control/internal/security"
 )
 
+// job is one that a store offers.
+func job() compaction.Job {
+	return compaction.Job{
+		ID: "a", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a", Input: []byte("x"),
+		RocksDB: compaction.Version{Major: 11, Minor: 8}, InputBytes: 7, DataPaths: []string{}, Objects: []compaction.Object{},
+	}
+}
+
 // offer has a job offered by a store, and gives the answer.
-func offer(t *testing.T, socket string) string {
+func offer(t *testing.T, socket string, offered compaction.Job) string {
 	t.Helper()
 	connection, err := net.Dial("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer connection.Close()
-	job, err := json.Marshal(compaction.Job{
-		ID: "a", DatabasePath: "/srv/db", OutputPath: "/srv/db/.sluice-compaction-a", Input: []byte("x"),
-		RocksDB: compaction.Version{Major: 11, Minor: 8}, InputBytes: 7, DataPaths: []string{}, Objects: []compaction.Object{},
-	})
+	job, err := json.Marshal(offered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func TestCompactionsThatStayAreCounted(t *testing.T) {
 	}
 	n.config.Compaction.Client = &agent.CompactionClient{Socket: socket}
 	stop := n.start()
-	if answer := offer(t, socket); !strings.Contains(answer, `"placement":"local","reason":"no-peer"`) {
+	if answer := offer(t, socket, job()); !strings.Contains(answer, `"placement":"local","reason":"no-peer"`) {
 		t.Error(answer)
 	}
 	families := n.scrape(security.RoleViewer, "prometheus")

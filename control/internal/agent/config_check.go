@@ -59,7 +59,7 @@ func (c Config) check() error {
 		problems = append(problems, client.check("compaction.client", c.Node))
 	}
 	if worker := c.Compaction.Worker; worker != nil {
-		problems = append(problems, worker.check("compaction.worker"))
+		problems = append(problems, worker.check("compaction.worker"), c.checkPoolOfWorker())
 	}
 	if server := c.Pool.Server; server != nil {
 		problems = append(problems, server.check("pool.server"))
@@ -71,6 +71,13 @@ func (c Config) check() error {
 		problems = append(problems, metadata.check("pool.metadata", c.Node))
 	}
 	return errors.Join(problems...)
+}
+
+func (c Config) checkPoolOfWorker() error {
+	if len(c.Compaction.Worker.PoolVolumes) == 0 || c.Pool.hasGateway() {
+		return nil
+	}
+	return errors.New("compaction.worker.pool_volumes needs pool.client.socket: set it, for workers reach the pool there")
 }
 
 func (c Config) checkPeriod() error {

@@ -146,6 +146,17 @@ func TestConfigErrors(t *testing.T) {
 		"compaction of hbase without roots": {
 			minimalConfig + "compaction: {worker: {programs: [{hbase_series: '2.6', path: /a}]}}\n", []string{"hbase_roots is missing"},
 		},
+		"compaction in a pool": {
+			minimalConfig + "compaction: {worker: {pool_volumes: [orders, a/b], programs: [{rocksdb_series: '11.8', path: /a}]}}\n",
+			[]string{"compaction.worker.pool_volumes[1]: ", `"a/b"`, "compaction.worker.pool_volumes needs pool.client.socket"},
+		},
+		"compaction in a pool without a socket": {
+			minimalConfig + "pool: {client: {}}\ncompaction: {worker: {pool_volumes: [orders], programs: [{rocksdb_series: '11.8', path: /a}]}}\n",
+			[]string{"compaction.worker.pool_volumes needs pool.client.socket"},
+		},
+		"compaction in many volumes": {
+			minimalConfig + "compaction: {worker: {pool_volumes: [" + strings.Repeat("a,", 65) + "]}}\n", []string{"pool_volumes has 65 entries"},
+		},
 		"compaction of two stores": {
 			minimalConfig + "compaction: {worker: {programs: [{rocksdb_series: '11.8', hbase_series: '2.6', path: /a}]}}\n",
 			[]string{"programs[0] has rocksdb_series and hbase_series"},
@@ -202,7 +213,7 @@ func TestJobsAreResumedIfTheConfigurationSaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := config.Compaction.Worker.host().ResumeJobs; got != resumes {
+		if got := config.Compaction.Worker.host("").ResumeJobs; got != resumes {
 			t.Errorf("%t: %t", resumes, got)
 		}
 	}
@@ -228,7 +239,7 @@ func TestCompactionDefaults(t *testing.T) {
 	if !reflect.DeepEqual(config.Compaction, want) {
 		t.Errorf("got  %+v %+v\nwant %+v %+v", config.Compaction.Client, config.Compaction.Worker, want.Client, want.Worker)
 	}
-	if still := config.Compaction.Worker.host().LongestStandstill; still != 2*time.Minute {
+	if still := config.Compaction.Worker.host("").LongestStandstill; still != 2*time.Minute {
 		t.Errorf("a worker may get no further for %v", still)
 	}
 	if config, err := parse([]byte(minimalConfig)); err != nil || config.Compaction != (Compaction{}) {
@@ -246,12 +257,35 @@ func TestCompactionOfHBase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := config.Compaction.Worker.host()
+	got := config.Compaction.Worker.host("")
 	if got.Programs["hbase-2.6"] == "" || got.HBaseRoots[0] != "hdfs://name:8020/hbase" {
 		t.Errorf("%+v", got)
 	}
 	if got.ScratchDirectory != "/var/lib/sluice-agent/compaction-scratch" {
 		t.Errorf("temporary files are in %s", got.ScratchDirectory)
+	}
+}
+
+const poolWorkerConfig = minimalConfig + `pool:
+  client:
+    voters: [{node: db-1, address: "db-1:7411"}]
+    servers: [{node: db-1, address: "db-1:7411"}, {node: db-2, address: "db-2:7411"}]
+    socket: /run/sluice/agent/pool.sock
+compaction:
+  worker:
+    programs: [{rocksdb_series: "11.8", path: /opt/sluice/rocksdb/11.8.1/bin/sluice-compact}]
+    pool_volumes: [orders]
+`
+
+// A node may run compactions of databases in a pool alone, and needs no directories of databases then.
+func TestCompactionInAPool(t *testing.T) {
+	config, err := parse([]byte(poolWorkerConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := config.Compaction.Worker.host(config.Pool.gatewaySocket())
+	if len(got.PoolVolumes) != 1 || got.PoolVolumes[0] != "orders" || got.PoolSocket != "/run/sluice/agent/pool.sock" || len(got.Allowed) != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -281,6 +315,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(minimalConfig))
 	f.Add([]byte(compactionConfig))
 	f.Add([]byte(poolConfig))
+	f.Add([]byte(poolWorkerConfig))
 	f.Add([]byte(minimalConfig + "postgres: [{instance: main, port: 5433}]\nlisten: '[::1]:7411'\n"))
 	f.Add([]byte("a: &a [*a, *a]\ncluster: *a\n"))
 	f.Add([]byte("---\n---\n"))

@@ -20,7 +20,15 @@ type poolGateway struct {
 
 // hasGateway says whether stores of the node use a pool through the agent.
 func (p Pool) hasGateway() bool {
-	return p.Client != nil && p.Client.Socket != ""
+	return p.gatewaySocket() != ""
+}
+
+// gatewaySocket is where stores and workers of the node find the pool; empty for nowhere.
+func (p Pool) gatewaySocket() string {
+	if p.Client == nil {
+		return ""
+	}
+	return p.Client.Socket
 }
 
 func (a *Agent) openPoolGateway(ctx context.Context) error {

@@ -18,8 +18,8 @@ import (
 	"sluice.dev/control/internal/security"
 )
 
-// inPool is a node of a pool of three servers, that knows two of them, with a file on the one that it does not know.
-func inPool(t *testing.T) (*node, *metadata.Client) {
+// newNodeInPool is a node that knows two of the three servers of a pool, which has a volume, and does not repair it.
+func newNodeInPool(t *testing.T) (*node, *pooltest.Pool, *metadata.Client) {
 	t.Helper()
 	pool := pooltest.New(t, 3)
 	voters, client := pooltest.NewMetadata(t, pool.Authority, 1)
@@ -27,7 +27,7 @@ func inPool(t *testing.T) (*node, *metadata.Client) {
 	n.authority, n.config.Cluster, n.config.TLS = pool.Authority, "test", pool.Authority.Files(t, security.RoleAgent, nodeName)
 	n.config.Pool.Client = &agent.PoolClient{
 		Voters: []agent.Peer{{Node: voters[0].Name, Address: voters[0].Address()}}, Copies: 2, BlockBytes: segment.PageBytes,
-		LeaseSeconds: 10, RepairBytesPerSecond: 1 << 40, RepairAfterSeconds: 900, BalanceTolerancePercent: 100,
+		LeaseSeconds: 10, RepairAfterSeconds: 900, BalanceTolerancePercent: 100,
 	}
 	for _, name := range []string{"pool2", "pool3"} {
 		n.config.Pool.Client.Servers = append(n.config.Pool.Client.Servers, agent.Peer{Node: name, Address: pool.Servers[name].Address()})
@@ -35,6 +35,14 @@ func inPool(t *testing.T) (*node, *metadata.Client) {
 	if err := client.CreateVolume(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
 	}
+	return n, pool, client
+}
+
+// inPool is a node that repairs a pool, with a file on the server that it does not know.
+func inPool(t *testing.T) (*node, *metadata.Client) {
+	t.Helper()
+	n, pool, client := newNodeInPool(t)
+	n.config.Pool.Client.RepairBytesPerSecond = 1 << 40
 	session, err := files.Attach(t.Context(), files.Config{
 		Volume: "orders", Path: entry.Root, Holder: "store", TimeToLive: time.Minute, Servers: []string{"pool1", "pool2"}, Copies: 2,
 		BlockBytes: segment.PageBytes, Options: stripe.DefaultOptions(), Suspects: stripe.NewSuspects(time.Now),

@@ -103,12 +103,17 @@ func (d *Dispatcher) Place(ctx context.Context, job compaction.Job) (*Job, *comp
 	begun := time.Now()
 	placed, failure := d.place(ctx, job)
 	if failure != nil {
-		d.metrics.Ended(job, failure, time.Since(begun))
-		d.logger.Debug("a compaction stays here", "job", job.ID, "reason", failure.Reason, "detail", failure.Detail)
+		d.Keep(job, failure)
 		return nil, failure
 	}
 	go d.follow(placed, job, begun)
 	return placed, nil
+}
+
+// Keep notes a job that no peer has begun.
+func (d *Dispatcher) Keep(job compaction.Job, failure *compaction.Failure) {
+	d.metrics.Ended(job, failure, 0)
+	d.logger.Debug("a compaction stays here", "job", job.ID, "reason", failure.Reason, "detail", failure.Detail)
 }
 
 func (d *Dispatcher) place(ctx context.Context, job compaction.Job) (*Job, *compaction.Failure) {
