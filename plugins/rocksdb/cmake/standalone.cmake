@@ -95,6 +95,7 @@ sluice_test(store_test sluice_store
   sluice/worker/store_options_test.cc
   sluice/worker/input_tables.cc
   sluice/worker/job_line.cc
+  sluice/worker/job_place.cc
   sluice/worker/job_run.cc
   sluice/worker/next_level_cuts.cc
   sluice/worker/opened_folder.cc

@@ -51,7 +51,10 @@ void Require(bool holds) {
   Require(job->database_path[0] == '/' && job->output_path[0] == '/');
   Require((job->output_path + "/").find("/../") == std::string::npos);
   const std::string& checked = job->checked_output_path;
-  Require(checked.empty() == job->checked_database_path.empty());
+  const bool is_pooled = job->pool.has_value();
+  Require(checked.empty() ==
+          (job->checked_database_path.empty() && !is_pooled));
+  Require(!is_pooled || job->pool->socket[0] == '/');
   Require((checked + "/").find("/../") == std::string::npos);
   Require(job->output_path.find(".sluice-compaction-" + job->id) !=
           std::string::npos);

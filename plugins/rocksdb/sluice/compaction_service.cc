@@ -65,7 +65,9 @@ void CompactionService::PrepareOptions(const std::string& path,
 void CompactionService::Opened(DB* db) {
   Guarded([&] {
     process_->Opened(db);
-    remote_.Open(db);
+    if (const auto database = process_->DatabaseOf(db)) {
+      remote_.Open(*database);
+    }
   });
 }
 

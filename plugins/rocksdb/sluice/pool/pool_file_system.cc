@@ -65,11 +65,11 @@ std::shared_ptr<PoolSession> PoolFileSystem::SharedSession() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session_) {
     session_ = std::make_shared<PoolSession>(
-        PoolSettings{
-            .agent_socket = options_.agent_socket,
-            .place = {options_.volume, options_.directory, options_.holder},
-            .is_read_only = options_.read_only,
-            .wait_seconds = options_.wait_seconds},
+        PoolSettings{.agent_socket = options_.agent_socket,
+                     .place = {options_.volume, options_.directory,
+                               options_.holder, options_.outer_epoch},
+                     .is_read_only = options_.read_only,
+                     .wait_seconds = options_.wait_seconds},
         MonotonicClock::Default());
   }
   return session_;
@@ -77,6 +77,15 @@ std::shared_ptr<PoolSession> PoolFileSystem::SharedSession() {
 
 bool PoolFileSystem::IsLocal(const std::string& path) const {
   return IsBelow(path, options_.local_directory);
+}
+
+IOStatus PoolFileSystem::Hold(std::string* session_name) {
+  return Guarded(OutOfMemory(), [&] { return session()->Hold(session_name); });
+}
+
+IOStatus PoolFileSystem::Release(const std::string& path) {
+  return Guarded(OutOfMemory(),
+                 [&] { return session()->Release(PoolPath(path)); });
 }
 
 IOStatus PoolFileSystem::OpenReader(const std::string& path,
@@ -213,7 +222,8 @@ IOStatus PoolFileSystem::LockFile(const std::string& path,
   *lock = nullptr;
   if (IsLocal(path)) return target()->LockFile(path, options, lock, debug);
   return Guarded(OutOfMemory(), [&] {
-    IOStatus status = session()->Hold();
+    std::string session_name;
+    IOStatus status = session()->Hold(&session_name);
     if (!status.ok()) return status;
     auto taken = std::make_unique<PoolLock>(PoolPath(path));
     std::lock_guard<std::mutex> guard(mutex_);

@@ -37,6 +37,12 @@ class PoolFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   ROCKSDB_NAMESPACE::Status PrepareOptions(
       const ROCKSDB_NAMESPACE::ConfigOptions& options) override;
 
+  // Whether a path is one of the volume, and not of this node.
+  bool IsInPool(const std::string& path) const { return !IsLocal(path); }
+  // As of the session.
+  ROCKSDB_NAMESPACE::IOStatus Hold(std::string* session_name);
+  ROCKSDB_NAMESPACE::IOStatus Release(const std::string& path);
+
   ROCKSDB_NAMESPACE::IOStatus NewSequentialFile(
       const std::string& path, const ROCKSDB_NAMESPACE::FileOptions& options,
       std::unique_ptr<ROCKSDB_NAMESPACE::FSSequentialFile>* file,

@@ -6,7 +6,7 @@ namespace sluice {
 namespace {
 
 constexpr int kMajor = 1;
-constexpr int kMinor = 0;
+constexpr int kMinor = 1;
 
 Json OwnVersion() { return {{"major", kMajor}, {"minor", kMinor}}; }
 
@@ -49,6 +49,7 @@ Json AttachParams(const PoolPlace& place, const std::string& lock) {
                  {"path", place.directory},
                  {"holder", place.holder}};
   if (!lock.empty()) params["lock"] = lock;
+  if (place.outer_epoch != 0) params["outer_epoch"] = place.outer_epoch;
   return params;
 }
 

@@ -1,5 +1,5 @@
 // The messages between the plug-in and the agent about files of a pool,
-// version 1.0.
+// version 1.1.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,9 @@ struct PoolPlace {
   // Directory of the lease.
   std::string directory = "/";
   std::string holder = "rocksdb";
+  // Of the lease that the directory is under, whose holder can end this one at
+  // any time; 0 for none.
+  uint64_t outer_epoch = 0;
 };
 
 // Lines to send. An empty lock begins a new session.

@@ -14,7 +14,11 @@ TEST(PoolMessages, RequestsAreLinesOfJson) {
   EXPECT_EQ((*read)["method"], "attach");
   EXPECT_EQ((*read)["params"]["volume"], "orders");
   EXPECT_EQ((*read)["params"]["lock"], "0f");
-  EXPECT_FALSE(AttachParams({"orders", "/db", "rocksdb"}, "").contains("lock"));
+  const Json first = AttachParams({"orders", "/db", "rocksdb"}, "");
+  EXPECT_FALSE(first.contains("lock"));
+  EXPECT_FALSE(first.contains("outer_epoch"));
+  const PoolPlace nested = {"orders", "/db/job", "compaction", 7};
+  EXPECT_EQ(AttachParams(nested, "")["outer_epoch"], 7);
 }
 
 TEST(PoolMessages, AnswersSayWhatIsRefused) {

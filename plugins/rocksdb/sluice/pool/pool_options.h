@@ -22,6 +22,8 @@ struct PoolOptions {
   std::string local_directory;
   bool read_only = false;
   double wait_seconds = PoolSettings().wait_seconds;
+  // As in PoolPlace; no option of programs.
+  uint64_t outer_epoch = PoolPlace().outer_epoch;
 };
 
 const std::unordered_map<std::string, ROCKSDB_NAMESPACE::OptionTypeInfo>&

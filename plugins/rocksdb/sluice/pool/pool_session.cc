@@ -147,11 +147,18 @@ PoolAnswer PoolSession::Exchange(PoolConnection* connection,
   return answer;
 }
 
-IOStatus PoolSession::Hold() {
+IOStatus PoolSession::Hold(std::string* name) {
   Lane lane;
   IOStatus status = Take({.method = "attach", .is_change = true}, &lane);
-  if (status.ok()) GiveBack(std::move(lane));
+  if (!status.ok()) return status;
+  GiveBack(std::move(lane));
+  std::lock_guard<std::mutex> lock(mutex_);
+  *name = name_;
   return status;
+}
+
+IOStatus PoolSession::Release(const std::string& path) {
+  return Change("release", {{"path", path}});
 }
 
 void PoolSession::End() {
@@ -229,6 +236,13 @@ bool PoolSession::MayWaitOn() {
 }
 
 IOStatus PoolSession::TryToBegin(bool with_lease, bool* may_wait) {
+  if (has_lease_ && IsNested()) {
+    // Another one may have been let into the directory since.
+    lost_ = IOStatus::IOError(
+        "the agent has ended the session in " + settings_.place.directory +
+        ", and it cannot be gone on with: begin the work anew");
+    return lost_;
+  }
   *may_wait = true;
   auto connection = std::make_unique<PoolConnection>(settings_.agent_socket);
   if (!connection->IsOpen()) {
@@ -250,7 +264,8 @@ IOStatus PoolSession::TryToBegin(bool with_lease, bool* may_wait) {
   }
   const auto name = TextIn(answer.result, "session");
   const auto lock = TextIn(answer.result, "lock");
-  if (!name || (with_lease && !lock)) return NotUnderstood("attach");
+  const bool needs_lock = with_lease && !IsNested();
+  if (!name || (needs_lock && !lock)) return NotUnderstood("attach");
   Forget();
   first_ = std::move(connection);
   name_ = *name;

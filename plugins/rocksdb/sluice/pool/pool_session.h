@@ -62,8 +62,13 @@ class PoolSession {
   ROCKSDB_NAMESPACE::IOStatus Seal(const PoolFile& file);
   void Close(const PoolFile& file);
 
-  // Takes the lease, if it is not held yet.
-  ROCKSDB_NAMESPACE::IOStatus Hold();
+  // Takes the lease, if it is not held yet. `name` is what the agent calls the
+  // session.
+  ROCKSDB_NAMESPACE::IOStatus Hold(std::string* name);
+
+  // Ends the lease that somebody else has on a directory below that of the
+  // session, under its own.
+  ROCKSDB_NAMESPACE::IOStatus Release(const std::string& path);
 
   // Gives the lease back. What is done next begins anew, also after the lease
   // was lost.
@@ -105,6 +110,7 @@ class PoolSession {
   ROCKSDB_NAMESPACE::IOStatus TryToBegin(bool with_lease, bool* may_wait);
   ROCKSDB_NAMESPACE::IOStatus Join(Lane* lane);
   void Forget();
+  bool IsNested() const { return settings_.place.outer_epoch != 0; }
   bool MayWaitOn();
 
   const PoolSettings settings_;

@@ -3,105 +3,19 @@
 #include "sluice/pool/pool_session.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
+
+#include "sluice/pool/played_agent.h"
 
 namespace sluice {
 namespace {
 
 using ROCKSDB_NAMESPACE::IOStatus;
-
-std::string Result(const char* members) {
-  return R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(members) + "}\n";
-}
-
-std::string Refusal(const char* code, const char* reason) {
-  return R"({"jsonrpc":"2.0","id":1,"error":{"code":-32003,"message":"no",)"
-         R"("data":{"code":")" +
-         std::string(code) + R"(","reason":")" + reason + "\"}}}\n";
-}
-
-// Answers each line by a function; nothing ends the connection.
-class PlayedAgent {
- public:
-  using Answer =
-      std::function<std::string(const std::string& method, const Json& params)>;
-
-  PlayedAgent(const std::string& path, Answer answer)
-      : answer_(std::move(answer)) {
-    std::filesystem::remove(path);
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::copy(path.begin(), path.end(), address.sun_path);
-    listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_STREAM, 0));
-    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address),
-                     sizeof address),
-              0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    thread_ = std::thread([this] { Serve(); });
-  }
-
-  ~PlayedAgent() {
-    is_ending_ = true;
-    thread_.join();
-  }
-
- private:
-  struct Client {
-    FileDescriptor socket;
-    std::string received;
-  };
-
-  void Serve() {
-    std::vector<Client> clients;
-    while (!is_ending_) {
-      std::vector<pollfd> wanted = {{listener_.get(), POLLIN, 0}};
-      for (const Client& each : clients) {
-        wanted.push_back({each.socket.get(), POLLIN, 0});
-      }
-      ::poll(wanted.data(), wanted.size(), 5);
-      for (size_t i = clients.size(); i > 0; --i) {
-        const bool is_over = wanted[i].revents != 0 && !Take(&clients[i - 1]);
-        if (is_over) clients.erase(clients.begin() + (i - 1));
-      }
-      if (wanted[0].revents != 0) {
-        clients.push_back(
-            {FileDescriptor(::accept(listener_.get(), nullptr, nullptr)), ""});
-      }
-    }
-  }
-
-  bool Take(Client* client) {
-    char part[4096];
-    const ssize_t count = ::recv(client->socket.get(), part, sizeof part, 0);
-    if (count <= 0) return false;
-    client->received.append(part, count);
-    const size_t end = client->received.find('\n');
-    if (end == std::string::npos) return true;
-    const auto request = ReadJson(client->received.substr(0, end));
-    const std::string method = (*request)["method"];
-    const Json params = (*request)["params"];
-    // What follows the line of an append is not looked at.
-    client->received.erase(0, end + 1 + params.value("bytes", 0));
-    const std::string answer = answer_(method, params);
-    if (answer.empty()) return false;
-    return ::send(client->socket.get(), answer.data(), answer.size(), 0) ==
-           static_cast<ssize_t>(answer.size());
-  }
-
-  const Answer answer_;
-  FileDescriptor listener_;
-  std::atomic<bool> is_ending_{false};
-  std::thread thread_;
-};
 
 class PoolSessionTest : public testing::Test {
  protected:
@@ -113,10 +27,11 @@ class PoolSessionTest : public testing::Test {
   }
   ~PoolSessionTest() override { std::filesystem::remove_all(folder_); }
 
-  std::unique_ptr<PoolSession> NewSession(double wait_seconds) {
+  std::unique_ptr<PoolSession> NewSession(double wait_seconds,
+                                          uint64_t outer_epoch = 0) {
     return std::make_unique<PoolSession>(
         PoolSettings{.agent_socket = path_,
-                     .place = {"orders", "/", "test"},
+                     .place = {"orders", "/", "test", outer_epoch},
                      .wait_seconds = wait_seconds},
         MonotonicClock::Default());
   }
@@ -208,7 +123,8 @@ TEST_F(PoolSessionTest, LeaseThatAnotherHadIsLostUntilTheEnd) {
       path_,
       [&](const std::string& method, const Json&) { return Usual(method); });
   auto session = NewSession(600);
-  ASSERT_TRUE(session->Hold().ok());
+  std::string name;
+  ASSERT_TRUE(session->Hold(&name).ok());
   agent.reset();
   agent = std::make_unique<PlayedAgent>(
       path_, [&](const std::string& method, const Json& params) {
@@ -222,7 +138,60 @@ TEST_F(PoolSessionTest, LeaseThatAnotherHadIsLostUntilTheEnd) {
     EXPECT_FALSE(status.GetRetryable());
   }
   session->End();
-  EXPECT_TRUE(session->Hold().ok());
+  EXPECT_TRUE(session->Hold(&name).ok());
+}
+
+TEST_F(PoolSessionTest, NestedOneHasNoLock) {
+  std::vector<std::string> methods;
+  Json attached;
+  PlayedAgent agent(path_, [&](const std::string& method, const Json& params) {
+    methods.push_back(method);
+    if (method != "attach") return Usual(method);
+    attached = params;
+    return Result(R"({"session":"n"})");
+  });
+  auto session = NewSession(0, 7);
+  std::string name;
+  ASSERT_TRUE(session->Hold(&name).ok());
+  EXPECT_EQ(name, "n");
+  EXPECT_EQ(attached["outer_epoch"], 7);
+  EXPECT_FALSE(attached.contains("lock"));
+  ASSERT_TRUE(session->Change("remove", {{"path", "/1"}}).ok());
+  EXPECT_EQ(methods, (std::vector<std::string>{"attach", "join", "remove"}));
+}
+
+// Whoever has given the directory to it may have taken it back since.
+TEST_F(PoolSessionTest, NestedOneIsNotGoneOnWith) {
+  std::atomic<int> attached{0};
+  const auto answer = [&](const std::string& method, const Json&) {
+    if (method == "attach") ++attached;
+    return Usual(method);
+  };
+  auto agent = std::make_unique<PlayedAgent>(path_, answer);
+  auto session = NewSession(600, 7);
+  std::string name;
+  ASSERT_TRUE(session->Hold(&name).ok());
+  agent.reset();
+  agent = std::make_unique<PlayedAgent>(path_, answer);
+  const IOStatus status = session->Change("remove", {{"path", "/1"}});
+  EXPECT_TRUE(status.IsIOError());
+  EXPECT_FALSE(status.GetRetryable());
+  EXPECT_NE(status.ToString().find("begin the work anew"), std::string::npos);
+  EXPECT_EQ(attached, 1);
+}
+
+TEST_F(PoolSessionTest, ReleaseNeedsTheLease) {
+  std::vector<std::string> methods;
+  Json released;
+  PlayedAgent agent(path_, [&](const std::string& method, const Json& params) {
+    methods.push_back(method);
+    if (method == "release") released = params;
+    return Usual(method);
+  });
+  auto session = NewSession(0);
+  EXPECT_TRUE(session->Release("/job").ok());
+  EXPECT_EQ(methods, (std::vector<std::string>{"attach", "join", "release"}));
+  EXPECT_EQ(released, Json({{"path", "/job"}}));
 }
 
 TEST_F(PoolSessionTest, RefusalsAreOfKindsThatRocksDbKnows) {

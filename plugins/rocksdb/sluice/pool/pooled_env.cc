@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "env/composite_env_wrapper.h"
-#include "sluice/pool/pool_file_system.h"
 
 namespace sluice {
 namespace {
 
 using ROCKSDB_NAMESPACE::CompositeEnvWrapper;
 using ROCKSDB_NAMESPACE::Env;
+using ROCKSDB_NAMESPACE::FileSystem;
 
 // Of the same options, and the same environment below.
 using Key = std::pair<Env*, std::vector<std::string>>;
@@ -51,6 +51,14 @@ Env* PooledEnv(const PluginOptions& options, Env* base) {
         base, std::make_shared<PoolFileSystem>(pool));
   }
   return env.get();
+}
+
+PoolFileSystem* PoolOf(const std::string& path, FileSystem* files,
+                       bool is_plain) {
+  auto* const pool = files->CheckedCast<PoolFileSystem>();
+  const bool is_reached = pool == files || is_plain;
+  const bool is_in_it = pool != nullptr && is_reached && pool->IsInPool(path);
+  return is_in_it ? pool : nullptr;
 }
 
 }  // namespace sluice

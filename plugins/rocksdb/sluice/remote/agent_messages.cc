@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr int kMajor = 1;
-constexpr int kMinor = 0;
+constexpr int kMinor = 1;
 constexpr size_t kMaxReasonBytes = 40;
 
 Json Request(const char* method, Json params) {
@@ -92,6 +92,7 @@ std::string RunLine(const RemoteJob& job) {
                   {"objects", std::move(objects)},
                   {"next_level_tables", std::move(next_level)},
                   {"input", ToBase64(job.input)}};
+  if (!job.pool_session.empty()) members["pool_session"] = job.pool_session;
   return WriteJson(Request(
       "run", {{"protocol_version", {{"major", kMajor}, {"minor", kMinor}}},
               {"job", std::move(members)}}));

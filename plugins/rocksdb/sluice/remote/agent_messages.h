@@ -1,4 +1,4 @@
-// The messages between the plug-in and the agent, version 1.0.
+// The messages between the plug-in and the agent, version 1.1.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ struct RemoteJob {
   std::string id;
   std::string database_path;
   std::string output_path;
+  // Of the store, where these are in a pool; else empty.
+  std::string pool_session;
   std::string family;
   int input_level = 0;
   int output_level = 0;

@@ -26,6 +26,13 @@ TEST(AgentMessagesTest, AJobIsOneLine) {
   EXPECT_EQ(members["rocksdb_version"]["major"], 11);
   EXPECT_EQ(members["data_paths"], Json::array());
   EXPECT_EQ(members["is_automatic"], true);
+  EXPECT_FALSE(members.contains("pool_session"));
+}
+
+TEST(AgentMessagesTest, AJobInAPoolSaysOfWhichSession) {
+  RemoteJob job;
+  job.pool_session = "0f";
+  EXPECT_EQ((*ReadJson(RunLine(job)))["params"]["job"]["pool_session"], "0f");
 }
 
 TEST(AgentMessagesTest, APlacementIsRemoteOrLocalForAReason) {

@@ -1,13 +1,9 @@
 #include "sluice/remote/compaction_payload.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <set>
 
 #include "db/compaction/compaction_job.h"
 #include "db/dbformat.h"
-#include "sluice/protocol/file_descriptor.h"
 
 namespace sluice {
 namespace {
@@ -18,7 +14,8 @@ using ROCKSDB_NAMESPACE::CompactionServiceResult;
 using ROCKSDB_NAMESPACE::kNumInternalBytes;
 
 std::string WhyNotInstallable(const CompactionServiceOutputFile& file,
-                              const std::string& output_path) {
+                              const std::string& output_path,
+                              const JobFiles& files) {
   const std::string& name = file.file_name;
   if (name.empty() || name.find('/') != std::string::npos) {
     return "the result names a file outside of the output path";
@@ -28,19 +25,13 @@ std::string WhyNotInstallable(const CompactionServiceOutputFile& file,
     return "the result gives no range of keys for the output file " + name;
   }
   // The store opens it once it is installed, when it is too late to refuse.
-  const FileDescriptor opened(
-      ::open((output_path + "/" + name).c_str(),
-             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat status;
-  if (!opened.IsOpen() || ::fstat(opened.get(), &status) != 0 ||
-      !S_ISREG(status.st_mode)) {
+  const auto bytes = files.OutputBytes(output_path + "/" + name);
+  if (!bytes) {
     return "the output file " + name + " is not there, or not to be read";
   }
-  if (status.st_size == 0 ||
-      static_cast<uint64_t>(status.st_size) != file.file_size) {
-    return "the output file " + name + " has " +
-           std::to_string(status.st_size) + " bytes, the result says " +
-           std::to_string(file.file_size);
+  if (*bytes == 0 || *bytes != file.file_size) {
+    return "the output file " + name + " has " + std::to_string(*bytes) +
+           " bytes, the result says " + std::to_string(file.file_size);
   }
   return "";
 }
@@ -69,7 +60,8 @@ bool SetOutputPath(const std::string& path, std::string* payload) {
 }
 
 std::string WhyNotInstallable(const std::string& payload,
-                              const std::string& output_path) {
+                              const std::string& output_path,
+                              const JobFiles& files) {
   CompactionServiceResult result;
   const auto read = CompactionServiceResult::Read(payload, &result);
   if (!read.ok()) {
@@ -85,7 +77,7 @@ std::string WhyNotInstallable(const std::string& payload,
     if (!names.insert(file.file_name).second) {
       return "the result names the output file " + file.file_name + " twice";
     }
-    std::string reason = WhyNotInstallable(file, output_path);
+    std::string reason = WhyNotInstallable(file, output_path, files);
     if (!reason.empty()) return reason;
   }
   return "";

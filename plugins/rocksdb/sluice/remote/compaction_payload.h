@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/remote/job_files.h"
+
 namespace sluice {
 
 struct CompactionInput {
@@ -28,6 +30,7 @@ bool SetOutputPath(const std::string& path, std::string* payload);
 // Why a result must not be installed; empty if it may be. Once installation
 // has begun, anything wrong with it stops the store's writes.
 std::string WhyNotInstallable(const std::string& payload,
-                              const std::string& output_path);
+                              const std::string& output_path,
+                              const JobFiles& files);
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "db/compaction/compaction_job.h"
+#include "sluice/remote/local_job_files.h"
 
 namespace sluice {
 namespace {
@@ -41,7 +42,7 @@ class CompactionPayloadTest : public testing::Test {
   std::string Reason() {
     std::string payload;
     EXPECT_TRUE(result_.Write(&payload).ok());
-    return WhyNotInstallable(payload, folder_);
+    return WhyNotInstallable(payload, folder_, LocalJobFiles());
   }
 
   const std::string key_ = "a" + std::string(8, '\1');
@@ -63,7 +64,7 @@ TEST_F(CompactionPayloadTest, TheFolderIsAllThatIsExchanged) {
   std::string payload;
   ASSERT_TRUE(result_.Write(&payload).ok());
   ASSERT_TRUE(SetOutputPath(folder_, &payload));
-  EXPECT_EQ(WhyNotInstallable(payload, folder_), "");
+  EXPECT_EQ(WhyNotInstallable(payload, folder_, LocalJobFiles()), "");
   result_.output_path = folder_;
   std::string expected;
   ASSERT_TRUE(result_.Write(&expected).ok());

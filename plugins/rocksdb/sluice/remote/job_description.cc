@@ -1,9 +1,6 @@
 #include "sluice/remote/job_description.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
 
 #include "monitoring/persistent_stats_history.h"
 #include "rocksdb/compaction_filter.h"
@@ -48,21 +45,15 @@ std::string IdOf(const CompactionServiceJobInfo& info) {
   return id;
 }
 
-std::string Clean(const std::string& path) {
-  const auto clean = std::filesystem::absolute(path).lexically_normal();
-  std::string text = clean.string();
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
-}
-
 // Folders of tables are in no OPTIONS file: a worker looks in that of the
 // database.
 bool HasTablesElsewhere(DB* db, const std::string& database_path,
-                        const ColumnFamilyOptions& options) {
+                        const ColumnFamilyOptions& options,
+                        const JobFiles& files) {
   const auto& of_database = db->GetDBOptions().db_paths;
   const auto& paths = options.cf_paths.empty() ? of_database : options.cf_paths;
   return std::any_of(paths.begin(), paths.end(), [&](const DbPath& each) {
-    return Clean(each.path) != database_path;
+    return files.CleanPath(each.path) != database_path;
   });
 }
 
@@ -91,12 +82,12 @@ const char* WhatAWorkerIsNotTold(DB* db, const CompactionServiceJobInfo& info,
   return may_trim ? "trim-history" : nullptr;
 }
 
-bool AddInputSize(const std::string& file, RemoteJob* job) {
-  struct stat status;
-  if (::stat((job->database_path + "/" + file).c_str(), &status) != 0) {
+bool AddInputSize(DB* db, const std::string& file, RemoteJob* job) {
+  uint64_t bytes = 0;
+  if (!db->GetEnv()->GetFileSize(db->GetName() + "/" + file, &bytes).ok()) {
     return false;
   }
-  job->input_bytes += static_cast<uint64_t>(status.st_size);
+  job->input_bytes += bytes;
   ++job->input_files;
   return true;
 }
@@ -140,7 +131,8 @@ void AddObjects(const ColumnFamilyOptions& options, RemoteJob* job) {
 }  // namespace
 
 std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
-                        const std::string& payload, RemoteJob* job) {
+                        const std::string& payload, const JobFiles& files,
+                        RemoteJob* job) {
   if (IsInternal(info)) return "internal";
   CompactionInput input;
   if (!ReadCompactionInput(payload, &input)) return "input-invalid";
@@ -159,8 +151,8 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
     return "range-deletion";
   }
 
-  job->database_path = Clean(info.db_name);
-  if (HasTablesElsewhere(db, job->database_path, options)) {
+  job->database_path = files.CleanPath(info.db_name);
+  if (HasTablesElsewhere(db, job->database_path, options, files)) {
     return "table-folders";
   }
   job->id = IdOf(info);
@@ -173,16 +165,11 @@ std::string DescribeJob(DB* db, const CompactionServiceJobInfo& info,
   job->next_level_tables =
       TablesOfNextLevel(db, info.cf_id, input, info.output_level);
   // A part of a compaction is given the input of the whole.
-  const auto files = TablesInRange(db, info.cf_id, input);
-  for (const std::string& file : files) {
-    if (!AddInputSize(file, job)) return "input-missing";
+  for (const auto& table : TablesInRange(db, info.cf_id, input)) {
+    if (!AddInputSize(db, table, job)) return "input-missing";
   }
   job->output_path = OutputFolderPath(job->database_path, job->id);
   return "";
-}
-
-std::string OutputParent(const std::string& database) {
-  return Clean(database);
 }
 
 }  // namespace sluice

@@ -29,10 +29,6 @@ constexpr mode_t kReadableFileMode = 0664;
 // Another one is needed only where a file was made during the last.
 constexpr int kMostRemovals = 1000;
 
-bool IsOutputFolder(const std::string& path) {
-  return fs::path(path).filename().string().rfind(kPrefix, 0) == 0;
-}
-
 // A late worker has the folder open, and may make a file after the last look
 // into it. In a folder that is removed it can make none.
 void RemoveAll(const std::string& path) {
@@ -64,7 +60,11 @@ void GiveToGroup(const std::string& path) {
 }  // namespace
 
 std::string OutputFolderPath(const std::string& parent, const std::string& id) {
-  return parent + "/" + std::string(kPrefix) + id;
+  return (parent == "/" ? "" : parent) + "/" + std::string(kPrefix) + id;
+}
+
+bool IsOutputFolder(const std::string& path) {
+  return fs::path(path).filename().string().rfind(kPrefix, 0) == 0;
 }
 
 bool MakeOutputFolder(const std::string& path) {

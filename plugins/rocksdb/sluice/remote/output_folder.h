@@ -9,6 +9,8 @@ namespace sluice {
 // Folder of a job: `.sluice-compaction-ID` in the parent.
 std::string OutputFolderPath(const std::string& parent, const std::string& id);
 
+bool IsOutputFolder(const std::string& path);
+
 // Makes it, for the group sluice as well if there is one; false if it cannot
 // be made or is there already.
 bool MakeOutputFolder(const std::string& path);

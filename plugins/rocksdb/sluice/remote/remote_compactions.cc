@@ -6,7 +6,8 @@
 #include "sluice/io/task.h"
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/remote/job_description.h"
-#include "sluice/remote/output_folder.h"
+#include "sluice/remote/local_job_files.h"
+#include "sluice/remote/pooled_job_files.h"
 
 namespace sluice {
 namespace {
@@ -22,6 +23,15 @@ void ShowProgress(uint64_t bytes, Task* task, uint64_t* shown) {
   if (task == nullptr) return;
   task->bytes_remote += bytes - *shown;
   *shown = bytes;
+}
+
+// nullptr where workers do not reach them.
+std::shared_ptr<const JobFiles> FilesOf(const Database& database) {
+  if (const auto& pool = database.pool()) {
+    return std::make_shared<PooledJobFiles>(pool);
+  }
+  if (!database.has_local_files()) return nullptr;
+  return std::make_shared<LocalJobFiles>();
 }
 
 // Each part of a compaction has a number in the lower half.
@@ -55,12 +65,13 @@ std::string RemoteCompactions::WhyLocal(Database* database,
   if (!options_->remote) return "switched-off";
   if (IsClosing(info.db_name)) return "cancelled";
   if (database == nullptr) return "not-open";
-  if (!database->has_local_files()) return "file-system";
+  job->files = FilesOf(*database);
+  if (!job->files) return "file-system";
   if (info.base_input_level < options_->minimum_level) return "level";
   std::string reason = "not-open";
   database->Use([&](DB* db) {
     job->log = db->GetDBOptions().info_log;
-    reason = DescribeJob(db, info, payload, &job->description);
+    reason = DescribeJob(db, info, payload, *job->files, &job->description);
   });
   if (!reason.empty()) return reason;
   const bool is_small =
@@ -86,7 +97,7 @@ std::string RemoteCompactions::Run(const std::shared_ptr<Job>& job) {
 }
 
 std::string RemoteCompactions::Offer(Job* job) {
-  if (!MakeOutputFolder(job->description.output_path)) return "output-path";
+  if (!job->files->MakeOutputFolder(&job->description)) return "output-path";
   const auto line =
       job->connection->Exchange(RunLine(job->description), kAnswerTime);
   if (!line) return NoAnswer(*job);
@@ -136,8 +147,17 @@ std::string RemoteCompactions::WaitForResult(Job* job, std::string* result) {
 // Empty if it may be installed.
 std::string RemoteCompactions::Check(const Job& job,
                                      const std::string& result) {
-  const std::string why =
-      WhyNotInstallable(result, job.description.output_path);
+  const std::string& output_path = job.description.output_path;
+  // Before anything is looked at, which then stays as it was seen.
+  if (!job.files->TakeBackOutputFolder(output_path)) {
+    ROCKSDB_NAMESPACE::Warn(
+        job.log,
+        "sluice: compaction %s by another node is done, but its lease on %s "
+        "cannot be ended, it is compacted here",
+        job.description.id.c_str(), output_path.c_str());
+    return "output-path";
+  }
+  const std::string why = WhyNotInstallable(result, output_path, *job.files);
   if (why.empty()) return "";
   ROCKSDB_NAMESPACE::Warn(job.log,
                           "sluice: the output of compaction %s by another node "
@@ -171,12 +191,14 @@ void RemoteCompactions::Close(const std::string& database) {
 
 // Whoever worked in a folder has given it up with the result: of a process that
 // was killed before it took the files over nobody else knows.
-void RemoteCompactions::Open(DB* db) {
-  RemoveLeftOutputFolders(
-      OutputParent(db->GetName()),
-      [this](const std::string& path) { return IsInUse(path); });
+void RemoteCompactions::Open(const Database& database) {
+  if (const auto files = FilesOf(database)) {
+    files->RemoveLeftOutputFolders(
+        files->CleanPath(database.path()),
+        [this](const std::string& path) { return IsInUse(path); });
+  }
   std::lock_guard<std::mutex> lock(mutex_);
-  closing_.erase(db->GetName());
+  closing_.erase(database.path());
 }
 
 void RemoteCompactions::CountLocal(const std::string& reason) {
@@ -200,7 +222,7 @@ bool RemoteCompactions::Register(const std::shared_ptr<Job>& job) {
 }
 
 void RemoteCompactions::Forget(const std::shared_ptr<Job>& job) {
-  RemoveOutputFolder(job->description.output_path);
+  job->files->RemoveOutputFolder(job->description.output_path);
   std::lock_guard<std::mutex> lock(mutex_);
   jobs_.erase(job->description.id);
 }

@@ -13,6 +13,7 @@
 #include "sluice/remote/agent_connection.h"
 #include "sluice/remote/agent_messages.h"
 #include "sluice/remote/agent_silence.h"
+#include "sluice/remote/job_files.h"
 #include "sluice/store/database.h"
 #include "sluice/store/figures.h"
 
@@ -42,7 +43,7 @@ class RemoteCompactions {
   // Ends the jobs of a database, which closes; new ones are local.
   void Close(const std::string& database);
   // The database is open: removes what jobs of its last time have left.
-  void Open(ROCKSDB_NAMESPACE::DB* db);
+  void Open(const Database& database);
 
   void CountLocal(const std::string& reason);
 
@@ -50,6 +51,7 @@ class RemoteCompactions {
   struct Job {
     RemoteJob description;
     std::string database;
+    std::shared_ptr<const JobFiles> files;
     std::unique_ptr<AgentConnection> connection;
     std::shared_ptr<ROCKSDB_NAMESPACE::Logger> log;
     // Shows what the worker has done; may be nullptr.

@@ -17,6 +17,7 @@
 #include "sluice/latency/timing_statistics.h"
 #include "sluice/log/tiered_logs.h"
 #include "sluice/monotonic_clock.h"
+#include "sluice/pool/pool_file_system.h"
 #include "sluice/store/store_state.h"
 
 namespace sluice {
@@ -28,7 +29,8 @@ struct DatabaseParts {
   // Whether its files are those of this node, and not those of a file system
   // that the program has made itself.
   bool has_local_files = true;
-  // May be nullptr, both.
+  // May be nullptr, all: that of its files.
+  std::shared_ptr<PoolFileSystem> pool;
   std::shared_ptr<ROCKSDB_NAMESPACE::WriteBufferManager> write_buffers;
   std::shared_ptr<TimingStatistics> statistics;
 };
@@ -40,6 +42,7 @@ class Database {
   const std::string& name() const { return parts_.name; }
   const std::string& path() const { return parts_.path; }
   bool has_local_files() const { return parts_.has_local_files; }
+  const std::shared_ptr<PoolFileSystem>& pool() const { return parts_.pool; }
   const std::shared_ptr<Freedom>& freedom() const { return freedom_; }
 
   // Its logs on two tiers: before it is opened, or never.

@@ -16,7 +16,11 @@ class DatabaseTest : public OpenedStore {};
 
 TEST_F(DatabaseTest, AUseThatThrowsDoesNotKeepItOpen) {
   Open();
-  Database database({"orders", folder_ + "/orders", true, nullptr, nullptr});
+  Database database({.name = "orders",
+                     .path = folder_ + "/orders",
+                     .pool = nullptr,
+                     .write_buffers = nullptr,
+                     .statistics = nullptr});
   database.Opened(db_.get());
   EXPECT_THROW(database.Use([](DB*) { throw std::runtime_error("no folder"); }),
                std::runtime_error);

@@ -137,9 +137,10 @@ void Process::Prepare(const std::string& path, const PluginOptions& options,
   db_options->env = TaggingEnvOver(PooledEnv(options, db_options->env), &pace_);
   DatabaseParts parts;
   parts.path = path;
-  parts.has_local_files =
-      options.pool_volume.empty() &&
-      (options.plain_files || HasLocalFiles(db_options->env));
+  parts.has_local_files = options.plain_files || HasLocalFiles(db_options->env);
+  parts.pool = {db_options->env->GetFileSystem(),
+                PoolOf(path, TieredLogsIn(db_options->env)->target(),
+                       options.plain_files)};
   parts.write_buffers = db_options->write_buffer_manager;
   parts.statistics = TimingOver(options, db_options, &latencies_);
   auto database = Add(options, std::move(parts));

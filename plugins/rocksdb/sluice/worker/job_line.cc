@@ -20,6 +20,8 @@ class Members {
  public:
   explicit Members(const Json& object) : object_(object) {}
 
+  bool Has(const char* name) const { return object_.contains(name); }
+
   std::string Text(const char* name) {
     const auto found = object_.find(name);
     if (found != object_.end() && found->is_string()) {
@@ -36,7 +38,7 @@ class Members {
     return number.value_or(0);
   }
   std::string OptionalText(const char* name) {
-    return object_.contains(name) ? Text(name) : "";
+    return Has(name) ? Text(name) : "";
   }
   bool OptionalBoolean(const char* name) {
     const auto found = object_.find(name);
@@ -47,7 +49,7 @@ class Members {
   }
   const Json& OptionalList(const char* name) {
     static const Json& kNone = *new Json(Json::array());
-    return object_.contains(name) ? Of(name, Json::value_t::array) : kNone;
+    return Has(name) ? Of(name, Json::value_t::array) : kNone;
   }
   const Json& Of(const char* name, Json::value_t type) {
     static const Json& kNone = *new Json();
@@ -86,13 +88,21 @@ bool IsOutputPath(const std::string& path, const std::string& id) {
          path.substr(slash + 1) == std::string(kOutputPrefix) + id;
 }
 
-bool AreClean(const WorkerJob& job) {
+bool AreCheckedClean(const WorkerJob& job) {
+  if (job.pool) {
+    return job.checked_database_path.empty() &&
+           IsOutputPath(job.checked_output_path, job.id) &&
+           IsCleanPath(job.pool->socket);
+  }
   const bool is_said =
       !job.checked_database_path.empty() || !job.checked_output_path.empty();
+  return !is_said || (IsCleanPath(job.checked_database_path) &&
+                      IsOutputPath(job.checked_output_path, job.id));
+}
+
+bool AreClean(const WorkerJob& job) {
   return IsCleanPath(job.database_path) &&
-         IsOutputPath(job.output_path, job.id) &&
-         (!is_said || (IsCleanPath(job.checked_database_path) &&
-                       IsOutputPath(job.checked_output_path, job.id)));
+         IsOutputPath(job.output_path, job.id) && AreCheckedClean(job);
 }
 
 std::string VersionText(uint64_t major, uint64_t minor, uint64_t patch) {
@@ -133,6 +143,23 @@ void ReadLibraries(const Json& list, Members* line, WorkerJob* read) {
     }
     read->libraries.push_back(each.get<std::string>());
   }
+}
+
+void ReadPool(Members* job, Members* line, WorkerJob* read) {
+  if (!job->Has("pool")) {
+    // Whoever says one alone does not say where the paths are.
+    if (line->Has("pool_socket")) job->Refuse("pool");
+    return;
+  }
+  Members pool(job->Of("pool", Json::value_t::object));
+  JobPool told;
+  told.volume = pool.Text("volume");
+  told.outer_epoch = pool.Whole("outer_epoch");
+  told.socket = line->Text("pool_socket");
+  const bool is_wrong =
+      !pool.wrong().empty() || told.volume.empty() || told.outer_epoch == 0;
+  if (is_wrong) job->Refuse("pool");
+  read->pool = std::move(told);
 }
 
 // Versions come first: of another one the rest may have another form.
@@ -181,6 +208,7 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   read.id = members.Text("id");
   read.database_path = members.Text("database_path");
   read.output_path = members.Text("output_path");
+  ReadPool(&members, &top, &read);
   read.is_automatic = members.OptionalBoolean("is_automatic");
   ReadObjects(members.Of("objects", Json::value_t::array), &members, &read);
   ReadNextLevelTables(members.OptionalList("next_level_tables"), &members,
@@ -192,7 +220,8 @@ std::variant<WorkerJob, JobFailure> ReadJobLine(const std::string& line) {
   read.checked_database_path = top.OptionalText("checked_database_path");
   read.checked_output_path = top.OptionalText("checked_output_path");
   read.temporary_limit_bytes = top.Whole("temporary_limit_bytes");
-  read.is_resumable = top.OptionalBoolean("resumable");
+  // Progress is not kept in a pool.
+  read.is_resumable = top.OptionalBoolean("resumable") && !read.pool;
   for (const Members& each : {members, top}) {
     if (!each.wrong().empty()) {
       return Invalid("the member \"" + each.wrong() +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,12 +22,23 @@ struct JobFailure {
   std::string message;
 };
 
+// Where the paths of a job are that are not those of a node.
+struct JobPool {
+  std::string volume;
+  // Of the store's lease, under which the output path is the worker's.
+  uint64_t outer_epoch = 0;
+  // Of this node's agent.
+  std::string socket;
+};
+
 struct WorkerJob {
   std::string id;
   std::string database_path;
   std::string output_path;
+  std::optional<JobPool> pool;
   // The same folders as the agent has checked them, all symbolic links
-  // resolved; empty if it does not say.
+  // resolved; empty if it does not say. In a pool there is no database here,
+  // and the output is a folder for temporary files, which is not used.
   std::string checked_database_path;
   std::string checked_output_path;
   // Whether the store's RocksDB has begun it by itself.

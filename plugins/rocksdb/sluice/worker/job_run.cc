@@ -4,10 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -21,7 +18,6 @@
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "sluice/remote/compaction_payload.h"
-#include "sluice/remote/output_folder.h"
 #include "sluice/worker/automatic_objects.h"
 #include "sluice/worker/input_tables.h"
 #include "sluice/worker/next_level_cuts.h"
@@ -153,36 +149,6 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-bool IsFolder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) && !error;
-}
-
-bool IsEmptyFolder(const std::string& path) {
-  std::error_code error;
-  return IsFolder(path) && std::filesystem::is_empty(path, error) && !error;
-}
-
-void EmptyFolder(const std::string& path) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator each(path, error), end;
-       !error && each != end; each.increment(error)) {
-    std::error_code ignored;
-    std::filesystem::remove_all(each->path(), ignored);
-  }
-}
-
-OpenedFolder Open(const std::string& path, const std::string& checked_path) {
-  return checked_path.empty() ? OpenedFolder::Unchecked(path)
-                              : OpenedFolder::Checked(checked_path);
-}
-
-std::string WhyNotOpened(const std::string& path) {
-  return path + " cannot be opened: " + std::strerror(errno) +
-         "; has part of it become a symbolic link since the agent has checked "
-         "it?";
-}
-
 void Exchange(const std::string& from, const std::string& to,
               std::string* text) {
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos;
@@ -195,28 +161,22 @@ void Exchange(const std::string& from, const std::string& to,
 
 JobRun::JobRun(WorkerJob job)
     : job_(std::move(job)),
+      place_(PlaceOf(job_)),
       statistics_(ROCKSDB_NAMESPACE::CreateDBStatistics()) {}
 
 std::variant<JobResult, JobFailure> JobRun::Run() {
-  std::string unopened = OpenFolders();
+  std::string unopened = place_->Open();
   if (!unopened.empty()) return JobFailure{"path", std::move(unopened)};
-  if (!(job_.is_resumable ? IsFolder : IsEmptyFolder)(output_.path())) {
+  if (!place_->HasOutputFolder(job_.is_resumable)) {
     return JobFailure{"path", "the output path is no empty folder"};
   }
   auto outcome = Compact();
   const auto* failure = std::get_if<JobFailure>(&outcome);
   // A cancelled one leaves it to the agent, which gives it no time.
   if (failure != nullptr && failure->reason != "cancelled") {
-    EmptyFolder(output_.path());
+    place_->EmptyOutputFolder();
   }
   return outcome;
-}
-
-std::string JobRun::OpenFolders() {
-  database_ = Open(job_.database_path, job_.checked_database_path);
-  if (!database_.IsOpen()) return WhyNotOpened(job_.database_path);
-  output_ = Open(job_.output_path, job_.checked_output_path);
-  return output_.IsOpen() ? "" : WhyNotOpened(job_.output_path);
 }
 
 std::variant<JobResult, JobFailure> JobRun::Compact() {
@@ -233,13 +193,13 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   options.canceled = &cancelled_;
   options.allow_resumption = job_.is_resumable && can_resume;
   // Without resumption RocksDB needs it empty, and does not look.
-  if (!options.allow_resumption) EmptyFolder(output_.path());
+  if (!options.allow_resumption) place_->EmptyOutputFolder();
   JobResult result;
-  const Status status =
-      DB::OpenAndCompact(options, database_.path(), output_.path(), job_.input,
-                         &result.payload, made);
+  const Status status = DB::OpenAndCompact(options, place_->database_path(),
+                                           place_->output_path(), job_.input,
+                                           &result.payload, made);
   if (!status.ok()) return FailureOf(status);
-  ShareWithStore(output_.path());
+  place_->ShareWithStore();
   // The store has no such descriptor.
   if (!SetOutputPath(job_.output_path, &result.payload)) {
     return JobFailure{"failed", "the result cannot be read"};
@@ -252,7 +212,8 @@ std::optional<JobFailure> JobRun::MakeOptions(
     const CompactionInput& input, CompactionServiceOptionsOverride* made,
     bool* can_resume) const {
   StoreOptions store;
-  const Status loaded = LoadStoreOptions(database_.path(), input, &store);
+  const Status loaded =
+      LoadStoreOptions(place_->env(), place_->database_path(), input, &store);
   if (loaded.IsIOError() || loaded.IsPathNotFound()) return FailureOf(loaded);
   if (!loaded.ok()) return JobFailure{"object", TextOf(loaded)};
   // Switched on after the store had looked: nothing would take them over.
@@ -264,7 +225,8 @@ std::optional<JobFailure> JobRun::MakeOptions(
   if (!missing.empty()) {
     return JobFailure{"object", "cannot be made here: " + missing};
   }
-  OpenCheaply(input, output_.path(), made);
+  OpenCheaply(input, place_->output_path(), made);
+  place_->Prepare(store.database, made);
   CutAtNextLevel(job_.next_level_tables, store.family, made);
   if (job_.is_automatic) TellOfAutomatic(made);
   made->statistics = statistics_;
@@ -298,8 +260,8 @@ std::string JobRun::LoadLibraries() const {
 // Names the folders as the store does.
 std::string JobRun::TextOf(const Status& status) const {
   std::string text = status.ToString();
-  Exchange(database_.path() + "/", job_.database_path + "/", &text);
-  Exchange(output_.path() + "/", job_.output_path + "/", &text);
+  Exchange(place_->database_path() + "/", job_.database_path + "/", &text);
+  Exchange(place_->output_path() + "/", job_.output_path + "/", &text);
   return text;
 }
 

@@ -11,7 +11,7 @@
 #include "rocksdb/statistics.h"
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/worker/job_line.h"
-#include "sluice/worker/opened_folder.h"
+#include "sluice/worker/job_place.h"
 #include "sluice/worker/report_lines.h"
 
 namespace sluice {
@@ -34,8 +34,6 @@ class JobRun {
   void CheckTemporarySpace();
 
  private:
-  // Why they cannot be opened; empty if they are.
-  std::string OpenFolders();
   std::variant<JobResult, JobFailure> Compact();
   // What RocksDB is to compact with; a failure if this cannot be made here.
   std::optional<JobFailure> MakeOptions(
@@ -48,8 +46,7 @@ class JobRun {
   JobFailure FailureOf(const ROCKSDB_NAMESPACE::Status& status) const;
 
   const WorkerJob job_;
-  OpenedFolder database_;
-  OpenedFolder output_;
+  const std::unique_ptr<JobPlace> place_;
   const std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> is_space_used_up_{false};

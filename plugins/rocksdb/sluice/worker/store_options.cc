@@ -59,12 +59,11 @@ std::string SectionsOf(const std::string& text, const std::string& family) {
 }  // namespace
 
 // RocksDB makes the objects of all families, or fails.
-Status LoadStoreOptions(const std::string& database_path,
+Status LoadStoreOptions(Env* env, const std::string& database_path,
                         const CompactionInput& input, StoreOptions* options) {
   std::string text;
   Status status = ReadFileToString(
-      Env::Default(), OptionsPath(database_path, input.options_file_number),
-      &text);
+      env, OptionsPath(database_path, input.options_file_number), &text);
   if (!status.ok()) return status;
   const std::unique_ptr<Env> memory(
       ROCKSDB_NAMESPACE::NewMemEnv(Env::Default()));
@@ -78,7 +77,7 @@ Status LoadStoreOptions(const std::string& database_path,
   std::vector<ColumnFamilyDescriptor> families;
   status = LoadOptionsFromFile(how, path, &options->database, &families);
   if (!status.ok()) return status;
-  options->database.env = Env::Default();
+  options->database.env = env;
   for (const auto& family : families) {
     if (family.name != input.family) continue;
     options->family = family.options;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rocksdb/env.h"
 #include "rocksdb/options.h"
 #include "sluice/remote/compaction_payload.h"
 
@@ -18,7 +19,8 @@ struct StoreOptions {
 // made here, such as an operator or a kind of filter, is an error; of other
 // families nothing is made. A file that cannot be read is IOError or
 // PathNotFound.
-ROCKSDB_NAMESPACE::Status LoadStoreOptions(const std::string& database_path,
+ROCKSDB_NAMESPACE::Status LoadStoreOptions(ROCKSDB_NAMESPACE::Env* env,
+                                           const std::string& database_path,
                                            const CompactionInput& input,
                                            StoreOptions* options);
 

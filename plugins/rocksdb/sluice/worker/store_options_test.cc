@@ -49,7 +49,8 @@ class StoreOptionsTest : public OpenedStore {
       input.options_file_number = std::max<uint64_t>(
           input.options_file_number, std::stoull(name.substr(8)));
     }
-    return LoadStoreOptions(folder_ + "/orders", input, &loaded_);
+    return LoadStoreOptions(ROCKSDB_NAMESPACE::Env::Default(),
+                            folder_ + "/orders", input, &loaded_);
   }
   void TearDown() override { families_.clear(); }
 
@@ -109,7 +110,8 @@ TEST_F(StoreOptionsTest, AFileThatIsNotThereIsNoWantOfAnObject) {
   Open();
   CompactionInput input;
   input.family = "default";
-  const Status status = LoadStoreOptions(folder_ + "/orders", input, &loaded_);
+  const Status status = LoadStoreOptions(ROCKSDB_NAMESPACE::Env::Default(),
+                                         folder_ + "/orders", input, &loaded_);
   EXPECT_TRUE(status.IsIOError() || status.IsPathNotFound());
 }
 
