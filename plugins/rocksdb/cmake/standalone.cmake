@@ -80,6 +80,7 @@ sluice_test(store_test sluice_store
   sluice/log/slow_folder_test.cc
   sluice/log/tiered_log_test.cc
   sluice/pool/pool_session_test.cc
+  sluice/pool/pooled_env_test.cc
   sluice/store/bounds_test.cc
   sluice/store/database_test.cc
   sluice/store/exit_test.cc
@@ -87,6 +88,7 @@ sluice_test(store_test sluice_store
   sluice/store/safety_test.cc
   sluice/remote/compaction_payload_test.cc
   sluice/remote/local_compactions_test.cc
+  sluice/remote/pooled_compactions_test.cc
   sluice/remote/remote_compactions_test.cc
   sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -55,6 +56,9 @@ class PlayedAgent {
     thread_.join();
   }
 
+  // What follows the line that is being answered.
+  const std::string& payload() const { return payload_; }
+
  private:
   struct Client {
     FileDescriptor socket;
@@ -81,24 +85,33 @@ class PlayedAgent {
   }
 
   bool Take(Client* client) {
-    char part[4096];
-    const ssize_t count = ::recv(client->socket.get(), part, sizeof part, 0);
+    std::array<char, 64 << 10> part;
+    const ssize_t count =
+        ::recv(client->socket.get(), part.data(), part.size(), 0);
     if (count <= 0) return false;
-    client->received.append(part, count);
+    client->received.append(part.data(), count);
     const size_t end = client->received.find('\n');
     if (end == std::string::npos) return true;
     const auto request = ReadJson(client->received.substr(0, end));
     const std::string method = (*request)["method"];
     const Json params = (*request)["params"];
-    // What follows the line of an append is not looked at.
-    client->received.erase(0, end + 1 + params.value("bytes", 0));
+    const size_t bytes = params.value("bytes", 0);
+    if (client->received.size() < end + 1 + bytes) return true;
+    payload_ = client->received.substr(end + 1, bytes);
+    client->received.erase(0, end + 1 + bytes);
     const std::string answer = answer_(method, params);
     if (answer.empty()) return false;
-    return ::send(client->socket.get(), answer.data(), answer.size(), 0) ==
-           static_cast<ssize_t>(answer.size());
+    for (size_t sent = 0; sent < answer.size();) {
+      const ssize_t more = ::send(client->socket.get(), answer.data() + sent,
+                                  answer.size() - sent, MSG_NOSIGNAL);
+      if (more <= 0) return false;
+      sent += more;
+    }
+    return true;
   }
 
   const Answer answer_;
+  std::string payload_;
   FileDescriptor listener_;
   std::atomic<bool> is_ending_{false};
   std::thread thread_;

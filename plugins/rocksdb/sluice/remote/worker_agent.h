@@ -40,6 +40,8 @@ class WorkerAgent {
 
   // Whether workers are told the folders as they were checked.
   bool says_checked = true;
+  // Changes what a worker is told.
+  std::function<void(Json* line)> on_line;
   // What happens after the check of a job, before its worker is started.
   std::function<void(const Json& job)> on_checked;
   // What the plug-in gets instead of an answer to `run` or `wait`.
@@ -109,6 +111,7 @@ class WorkerAgent {
       line[std::string("checked_") + name] =
           std::filesystem::canonical(job[name].get<std::string>()).string();
     }
+    if (on_line) on_line(&line);
     if (on_checked) on_checked(job);
     auto worker =
         std::make_unique<ChildProcess>(std::vector<std::string>{worker_});

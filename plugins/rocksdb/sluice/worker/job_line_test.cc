@@ -129,6 +129,60 @@ TEST(JobLineTest, PathsThatWereCheckedComeTogetherAndAreClean) {
   EXPECT_EQ(ReasonOf(line), "failed");
 }
 
+Json PooledLine() {
+  Json line = GoodLine();
+  line["job"]["pool"] = {{"volume", "orders"}, {"outer_epoch", 7}};
+  line["pool_socket"] = "/run/sluice/agent/pool.sock";
+  line["checked_output_path"] = "/var/tmp/.sluice-compaction-j1";
+  return line;
+}
+
+TEST(JobLineTest, AJobMayBeInAPool) {
+  Json line = PooledLine();
+  line["resumable"] = true;
+  const auto read = ReadJobLine(WriteJson(line));
+  const auto& job = std::get<WorkerJob>(read);
+  ASSERT_TRUE(job.pool);
+  EXPECT_EQ(job.pool->volume, "orders");
+  EXPECT_EQ(job.pool->outer_epoch, 7u);
+  EXPECT_EQ(job.pool->socket, "/run/sluice/agent/pool.sock");
+  EXPECT_EQ(job.database_path, "/srv/db");
+  EXPECT_FALSE(job.is_resumable);
+  EXPECT_FALSE(std::get<WorkerJob>(ReadJobLine(WriteJson(GoodLine()))).pool);
+}
+
+TEST(JobLineTest, WhatIsSaidOfAPoolIsAllThere) {
+  for (const char* pool :
+       {"{}", "7", R"({"volume":"orders"})", R"({"outer_epoch":7})",
+        R"({"volume":"","outer_epoch":7})",
+        R"({"volume":"orders","outer_epoch":0})",
+        R"({"volume":"orders","outer_epoch":-1})"}) {
+    Json line = PooledLine();
+    line["job"]["pool"] = *ReadJson(pool);
+    EXPECT_EQ(ReasonOf(line), "failed") << pool;
+  }
+  Json line = PooledLine();
+  line.erase("pool_socket");
+  EXPECT_EQ(ReasonOf(line), "failed");
+  line = PooledLine();
+  line["job"].erase("pool");
+  EXPECT_EQ(ReasonOf(line), "failed");
+}
+
+TEST(JobLineTest, InAPoolTheFolderOfThisNodeAloneIsChecked) {
+  Json line = PooledLine();
+  line["pool_socket"] = "pool.sock";
+  EXPECT_EQ(ReasonOf(line), "path");
+  line = PooledLine();
+  line["checked_database_path"] = "/srv/db";
+  EXPECT_EQ(ReasonOf(line), "path");
+  line = PooledLine();
+  line["checked_output_path"] = "/var/tmp/.sluice-compaction-j2";
+  EXPECT_EQ(ReasonOf(line), "path");
+  line.erase("checked_output_path");
+  EXPECT_EQ(ReasonOf(line), "path");
+}
+
 TEST(JobLineTest, WhatIsMissingOrOfAnotherTypeFails) {
   const Json good = GoodLine();
   for (const char* name : {"id", "database_path", "output_path", "objects",
