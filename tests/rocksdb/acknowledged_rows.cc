@@ -6,10 +6,11 @@
 //
 // `write` goes on from the last row until it is killed. Every fourth row is
 // synced, and its number is printed then: all up to it are on stable storage.
-// Rows of a second family, which is hardly ever flushed, keep logs that have
-// been closed. `persist` does the same, and writes a row that fails again for
-// up to two minutes. `check` prints the number of the last row; it fails if one
-// before it is missing or wrong.
+// Earlier rows are written again, as they were: tables overlap, and are
+// compacted. Rows of a second family, which is hardly ever flushed, keep logs
+// that have been closed. `persist` does the same, and writes a row that fails
+// again for up to two minutes. `check` prints the number of the last row; it
+// fails if one before it is missing or wrong.
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
@@ -136,6 +137,8 @@ void Write(const Opened &opened, bool persists) {
     const bool sync = number % kSyncEvery == 0;
     if (number % kKeepEvery == 0)
       rows.Put(false, opened.kept, number, "kept");
+    if (number % kSyncEvery == 1)
+      rows.Put(false, opened.rows, number / 2 + 1, ValueOf(number / 2 + 1));
     rows.Put(sync, opened.rows, number, ValueOf(number));
     if (!sync)
       continue;
