@@ -70,7 +70,8 @@ class PlayedPool {
     if (is_nested && !leased_.insert(path).second) {
       return Refusal("refused", "lease-held");
     }
-    Json session = {{"session", kSession}};
+    Json session = {{"protocol_version", {{"major", 1}, {"minor", 1}}},
+                    {"session", kSession}};
     if (!is_nested) session["lock"] = "0f";
     return Result(session.dump().c_str());
   }

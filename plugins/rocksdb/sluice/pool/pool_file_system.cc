@@ -79,8 +79,9 @@ bool PoolFileSystem::IsLocal(const std::string& path) const {
   return IsBelow(path, options_.local_directory);
 }
 
-IOStatus PoolFileSystem::Hold(std::string* session_name) {
-  return Guarded(OutOfMemory(), [&] { return session()->Hold(session_name); });
+IOStatus PoolFileSystem::HoldForWorkers(std::string* session_name) {
+  return Guarded(OutOfMemory(),
+                 [&] { return session()->HoldForWorkers(session_name); });
 }
 
 IOStatus PoolFileSystem::Release(const std::string& path) {
@@ -222,8 +223,7 @@ IOStatus PoolFileSystem::LockFile(const std::string& path,
   *lock = nullptr;
   if (IsLocal(path)) return target()->LockFile(path, options, lock, debug);
   return Guarded(OutOfMemory(), [&] {
-    std::string session_name;
-    IOStatus status = session()->Hold(&session_name);
+    IOStatus status = session()->Hold();
     if (!status.ok()) return status;
     auto taken = std::make_unique<PoolLock>(PoolPath(path));
     std::lock_guard<std::mutex> guard(mutex_);

@@ -40,7 +40,7 @@ class PoolFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // Whether a path is one of the volume, and not of this node.
   bool IsInPool(const std::string& path) const { return !IsLocal(path); }
   // As of the session.
-  ROCKSDB_NAMESPACE::IOStatus Hold(std::string* session_name);
+  ROCKSDB_NAMESPACE::IOStatus HoldForWorkers(std::string* session_name);
   ROCKSDB_NAMESPACE::IOStatus Release(const std::string& path);
 
   ROCKSDB_NAMESPACE::IOStatus NewSequentialFile(

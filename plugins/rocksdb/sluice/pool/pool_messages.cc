@@ -88,6 +88,12 @@ std::optional<std::string> TextIn(const Json& result, const char* name) {
   return found->get<std::string>();
 }
 
+uint64_t MinorVersionIn(const Json& result) {
+  const auto version = result.find("protocol_version");
+  if (version == result.end() || !version->is_object()) return 0;
+  return CountIn(*version, "minor").value_or(0);
+}
+
 std::optional<PoolNames> NamesIn(const Json& result) {
   const auto names = result.find("names");
   const auto more = result.find("more");

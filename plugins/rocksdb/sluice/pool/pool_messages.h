@@ -50,6 +50,9 @@ PoolAnswer ReadPoolAnswer(const std::string& line);
 std::optional<uint64_t> CountIn(const Json& result, const char* name);
 std::optional<std::string> TextIn(const Json& result, const char* name);
 
+// Of the protocol; 0 if it is not said.
+uint64_t MinorVersionIn(const Json& result);
+
 struct PoolName {
   std::string name;
   bool is_directory = false;

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kPause(100);
 // Connections that end for another reason than that the agent is gone.
 constexpr int kMostAttempts = 3;
 constexpr size_t kMostIdleConnections = 64;
+constexpr uint64_t kMinorVersionWithWorkers = 1;
 
 Json FileParams(const PoolFile& file) { return {{"file", file.number}}; }
 
@@ -147,18 +148,30 @@ PoolAnswer PoolSession::Exchange(PoolConnection* connection,
   return answer;
 }
 
-IOStatus PoolSession::Hold(std::string* name) {
+IOStatus PoolSession::Hold() {
   Lane lane;
   IOStatus status = Take({.method = "attach", .is_change = true}, &lane);
+  if (status.ok()) GiveBack(std::move(lane));
+  return status;
+}
+
+IOStatus PoolSession::HoldForWorkers(std::string* name) {
+  IOStatus status = Hold();
   if (!status.ok()) return status;
-  GiveBack(std::move(lane));
   std::lock_guard<std::mutex> lock(mutex_);
+  if (minor_version_ < kMinorVersionWithWorkers) {
+    return IOStatus::NotSupported(
+        "the agent knows nothing of workers in a pool: upgrade it");
+  }
   *name = name_;
   return status;
 }
 
+// An agent that does not know the method would end the session.
 IOStatus PoolSession::Release(const std::string& path) {
-  return Change("release", {{"path", path}});
+  std::string name;
+  IOStatus status = HoldForWorkers(&name);
+  return status.ok() ? Change("release", {{"path", path}}) : status;
 }
 
 void PoolSession::End() {
@@ -269,6 +282,7 @@ IOStatus PoolSession::TryToBegin(bool with_lease, bool* may_wait) {
   Forget();
   first_ = std::move(connection);
   name_ = *name;
+  minor_version_ = MinorVersionIn(answer.result);
   has_lease_ = with_lease;
   lock_ = lock.value_or("");
   ++generation_;

@@ -62,9 +62,12 @@ class PoolSession {
   ROCKSDB_NAMESPACE::IOStatus Seal(const PoolFile& file);
   void Close(const PoolFile& file);
 
-  // Takes the lease, if it is not held yet. `name` is what the agent calls the
-  // session.
-  ROCKSDB_NAMESPACE::IOStatus Hold(std::string* name);
+  // Takes the lease, if it is not held yet.
+  ROCKSDB_NAMESPACE::IOStatus Hold();
+
+  // Holds it, and gives what the agent calls the session; not supported by an
+  // agent that knows nothing of workers in a pool.
+  ROCKSDB_NAMESPACE::IOStatus HoldForWorkers(std::string* name);
 
   // Ends the lease that somebody else has on a directory below that of the
   // session, under its own.
@@ -120,6 +123,8 @@ class PoolSession {
   // The session is over when it is closed.
   std::unique_ptr<PoolConnection> first_;
   std::string name_;
+  // Of the protocol, as the agent speaks it.
+  uint64_t minor_version_ = 0;
   bool has_lease_ = false;
   // Of the lease, by which it is gone on with.
   std::string lock_;

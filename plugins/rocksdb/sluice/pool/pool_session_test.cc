@@ -39,7 +39,7 @@ class PoolSessionTest : public testing::Test {
   // Begins sessions, and opens files.
   std::string Usual(const std::string& method) {
     if (method == "attach") {
-      return Result(R"({"protocol_version":{"major":1,"minor":0},)"
+      return Result(R"({"protocol_version":{"major":1,"minor":1},)"
                     R"("session":"s","lock":"0f"})");
     }
     if (method == "view") return Result(R"({"session":"v"})");
@@ -123,8 +123,7 @@ TEST_F(PoolSessionTest, LeaseThatAnotherHadIsLostUntilTheEnd) {
       path_,
       [&](const std::string& method, const Json&) { return Usual(method); });
   auto session = NewSession(600);
-  std::string name;
-  ASSERT_TRUE(session->Hold(&name).ok());
+  ASSERT_TRUE(session->Hold().ok());
   agent.reset();
   agent = std::make_unique<PlayedAgent>(
       path_, [&](const std::string& method, const Json& params) {
@@ -138,7 +137,7 @@ TEST_F(PoolSessionTest, LeaseThatAnotherHadIsLostUntilTheEnd) {
     EXPECT_FALSE(status.GetRetryable());
   }
   session->End();
-  EXPECT_TRUE(session->Hold(&name).ok());
+  EXPECT_TRUE(session->Hold().ok());
 }
 
 TEST_F(PoolSessionTest, NestedOneHasNoLock) {
@@ -148,11 +147,12 @@ TEST_F(PoolSessionTest, NestedOneHasNoLock) {
     methods.push_back(method);
     if (method != "attach") return Usual(method);
     attached = params;
-    return Result(R"({"session":"n"})");
+    return Result(
+        R"({"protocol_version":{"major":1,"minor":1},"session":"n"})");
   });
   auto session = NewSession(0, 7);
   std::string name;
-  ASSERT_TRUE(session->Hold(&name).ok());
+  ASSERT_TRUE(session->HoldForWorkers(&name).ok());
   EXPECT_EQ(name, "n");
   EXPECT_EQ(attached["outer_epoch"], 7);
   EXPECT_FALSE(attached.contains("lock"));
@@ -169,8 +169,7 @@ TEST_F(PoolSessionTest, NestedOneIsNotGoneOnWith) {
   };
   auto agent = std::make_unique<PlayedAgent>(path_, answer);
   auto session = NewSession(600, 7);
-  std::string name;
-  ASSERT_TRUE(session->Hold(&name).ok());
+  ASSERT_TRUE(session->Hold().ok());
   agent.reset();
   agent = std::make_unique<PlayedAgent>(path_, answer);
   const IOStatus status = session->Change("remove", {{"path", "/1"}});
@@ -192,6 +191,23 @@ TEST_F(PoolSessionTest, ReleaseNeedsTheLease) {
   EXPECT_TRUE(session->Release("/job").ok());
   EXPECT_EQ(methods, (std::vector<std::string>{"attach", "join", "release"}));
   EXPECT_EQ(released, Json({{"path", "/job"}}));
+}
+
+// It would end the session at a method that it does not know.
+TEST_F(PoolSessionTest, AnOlderAgentIsNotAskedForWorkers) {
+  std::vector<std::string> methods;
+  PlayedAgent agent(path_, [&](const std::string& method, const Json&) {
+    methods.push_back(method);
+    if (method != "attach") return Usual(method);
+    return Result(R"({"protocol_version":{"major":1,"minor":0},)"
+                  R"("session":"s","lock":"0f"})");
+  });
+  auto session = NewSession(0);
+  std::string name;
+  EXPECT_TRUE(session->Hold().ok());
+  EXPECT_TRUE(session->HoldForWorkers(&name).IsNotSupported());
+  EXPECT_TRUE(session->Release("/job").IsNotSupported());
+  EXPECT_EQ(std::count(methods.begin(), methods.end(), "release"), 0);
 }
 
 TEST_F(PoolSessionTest, RefusalsAreOfKindsThatRocksDbKnows) {

@@ -47,8 +47,9 @@ std::optional<uint64_t> PooledJobFiles::OutputBytes(
 }
 
 bool PooledJobFiles::MakeOutputFolder(RemoteJob* job) const {
-  IOStatus status = pool_->CreateDir(job->output_path, IOOptions(), nullptr);
-  if (status.ok()) status = pool_->Hold(&job->pool_session);
+  IOStatus status = pool_->HoldForWorkers(&job->pool_session);
+  if (!status.ok()) return false;
+  status = pool_->CreateDir(job->output_path, IOOptions(), nullptr);
   return status.ok();
 }
 

@@ -126,7 +126,7 @@ class PooledPlace : public JobPlace {
 
   std::string Open() override {
     std::string session_name;
-    const IOStatus status = pool_->Hold(&session_name);
+    const IOStatus status = pool_->HoldForWorkers(&session_name);
     if (status.ok()) return "";
     return job_.output_path + " of the volume " + job_.pool->volume +
            " cannot be had: " + status.ToString();
