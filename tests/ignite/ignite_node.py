@@ -5,8 +5,10 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
@@ -89,27 +91,51 @@ class IgniteNode:
                 stderr=subprocess.STDOUT,
             )
 
-    def state(self) -> str:
-        """State by REST, empty where nobody answers or the cluster is being made."""
+    def ask(self, path: str) -> Any:
+        """What REST says, None where nobody answers or the cluster is being made."""
         try:
-            with urlopen(f"http://{self.rest}/management/v1/node/state", timeout=10) as answer:
-                return json.load(answer)["state"]
+            with urlopen(f"http://{self.rest}/management/v1/{path}", timeout=10) as answer:
+                return json.load(answer)
         except OSError:
-            return ""
+            return None
+
+    def state(self) -> str:
+        """State of the node, empty where it says none."""
+        return (self.ask("node/state") or {}).get("state", "")
+
+    def known_nodes(self) -> set[str]:
+        """Names of the nodes that this one can reach, itself too."""
+        return {node["name"] for node in self.ask("cluster/topology/physical") or []}
+
+    def replicas(self, zone: str) -> list[str]:
+        """States of the replicas that the node has of ZONE's partitions."""
+        said = self.ask(f"recovery/zone/state/local?zoneNames={zone}") or {"states": []}
+        return [replica["state"] for replica in said["states"] if replica["nodeName"] == self.name]
 
     def wait_for(self, *states: str) -> None:
         """Wait until the node is in one of STATES; fails if it ends or takes too long."""
+        self.wait_until(self.state, lambda state: state in states)
+
+    def wait_until(self, look: Callable[[], Any], fits: Callable[[Any], bool]) -> None:
+        """Wait until what LOOK sees FITS; fails if the node ends or it takes too long."""
         deadline = time.monotonic() + LONGEST_WAIT_SECONDS
-        while (state := self.state()) not in states:
+        while not fits(seen := look()):
             assert self.process and self.process.poll() is None, self.tail()
-            assert time.monotonic() < deadline, f"{self.name} is {state!r}:\n{self.tail()}"
+            assert time.monotonic() < deadline, f"{self.name}: {seen!r}:\n{self.tail()}"
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
         """End the process in order."""
+        self._end(subprocess.Popen.terminate)
+
+    def kill(self) -> None:
+        """End the process at once, as a loss of the machine would."""
+        self._end(subprocess.Popen.kill)
+
+    def _end(self, how: Callable[[subprocess.Popen], None]) -> None:
         if self.process is None:
             return
-        self.process.terminate()
+        how(self.process)
         self.process.wait(LONGEST_WAIT_SECONDS)
         self.process = None
 
@@ -121,7 +147,7 @@ class IgniteNode:
     def client(self) -> str:
         return f"localhost:{self.ports.client}"
 
-    def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command of the launcher to its end."""
         done = subprocess.run(
             [str(self.prefix / "bin" / "ignite"), *arguments],
@@ -132,8 +158,20 @@ class IgniteNode:
             check=False,
             timeout=LONGEST_WAIT_SECONDS,
         )
-        assert done.returncode == 0 or not check, done.stderr + self.tail()
+        assert done.returncode == 0, done.stderr + self.tail()
         return done
+
+    def start_sql(self, said: Path, *statements: str) -> subprocess.Popen:
+        """Begin to execute STATEMENTS; what they say comes into the file SAID as it is said."""
+        with said.open("w") as output:
+            return subprocess.Popen(
+                [str(self.prefix / "bin/ignite"), "sql", "--address", self.client, *statements],
+                env=os.environ | {"IGNITE_CLIENT_JAVA_OPTIONS": COMMAND_HEAP} | self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
 
     def sql(self, *statements: str) -> list[list[str]]:
         """Execute STATEMENTS; gives the rows of all of them."""
@@ -156,3 +194,17 @@ class IgniteNode:
         assert self.process
         lines = Path(f"/proc/{self.process.pid}/maps").read_text().splitlines()
         return {Path(line.split(maxsplit=5)[5]).name for line in lines if "/" in line}
+
+
+def start_cluster(nodes: list[IgniteNode]) -> None:
+    """Start NODES, and make one cluster of them when all know each other; all keep metadata."""
+    for node in nodes:
+        node.start()
+    names = {node.name for node in nodes}
+    for node in nodes:
+        node.wait_for("STARTING")
+        node.wait_until(node.known_nodes, lambda known: known == names)
+    members = [word for node in nodes for word in ("--metastorage-node", node.name)]
+    nodes[0].command("init", "--rest", nodes[0].rest, "--cluster", "test", *members)
+    for node in nodes:
+        node.wait_for("STARTED")

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from ignite_node import IgniteNode
+from ignite_node import IgniteNode, start_cluster
 from rocksdb_stage import Staged
 
 Preloaded = Callable[[str], dict[str, str]]
@@ -13,7 +13,7 @@ MakeNodes = Callable[[int], list[IgniteNode]]
 
 ROWS = 500
 TABLE = (
-    "CREATE ZONE orders (PARTITIONS 2, REPLICAS {replicas}) STORAGE PROFILES ['rocks']",
+    "CREATE ZONE orders (PARTITIONS 2, REPLICAS 1) STORAGE PROFILES ['rocks']",
     "CREATE TABLE orders (name VARCHAR PRIMARY KEY, amount INT) ZONE orders",
     "CREATE INDEX orders_by_amount ON orders USING SORTED (amount)",
     "INSERT INTO orders SELECT 'order ' || CAST(x AS VARCHAR), x"
@@ -25,17 +25,10 @@ WHOLE = [str(ROWS), str(ROWS * (ROWS + 1) // 2)]
 DATABASE = "partitions/db/rocksdb-rocks"
 
 
-def make_cluster(nodes: list[IgniteNode]) -> None:
-    """Start NODES, all of which keep the metadata, and fill the table."""
-    for node in nodes:
-        node.start()
-    for node in nodes:
-        node.wait_for("STARTING")
-    members = [word for node in nodes for word in ("--metastorage-node", node.name)]
-    nodes[0].command("init", "--rest", nodes[0].rest, "--cluster", "test", *members)
-    for node in nodes:
-        node.wait_for("STARTED")
-    nodes[0].sql(*(statement.format(replicas=len(nodes)) for statement in TABLE))
+def make_table(node: IgniteNode) -> None:
+    """Make a cluster of NODE alone, and fill the table."""
+    start_cluster([node])
+    node.sql(*TABLE)
 
 
 def test_tables_are_in_the_patched_library_and_sluice_sees_it(
@@ -43,7 +36,7 @@ def test_tables_are_in_the_patched_library_and_sluice_sees_it(
 ) -> None:
     (node,) = make_nodes(1)
     node.environment = preloaded("ignite")
-    make_cluster([node])
+    make_table(node)
     assert node.command("status", "--rest", node.rest).stdout == "STARTED\n"
     assert node.sql(COUNT, LARGEST) == [WHOLE, ["order 499"], ["order 500"]]
 
@@ -76,7 +69,7 @@ def test_without_the_library_nothing_is_different_for_ignite(
     """The jar's own library knows no override, and reads what the patched one wrote."""
     (node,) = make_nodes(1)
     node.environment = preloaded("ignite")
-    make_cluster([node])
+    make_table(node)
     node.stop()
     del node.environment["LD_PRELOAD"]
     node.start()
