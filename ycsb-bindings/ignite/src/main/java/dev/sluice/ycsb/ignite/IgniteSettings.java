@@ -1,0 +1,122 @@
+package dev.sluice.ycsb.ignite;
+
+import dev.sluice.ycsb.Setting;
+import dev.sluice.ycsb.SettingException;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Pattern;
+
+/** How to reach the cluster, and where it is to keep the table. */
+record IgniteSettings(
+    List<String> addresses,
+    int timeoutMilliseconds,
+    int batchSize,
+    boolean upsert,
+    String profile,
+    int partitions,
+    int replicas) {
+  static final Setting ADDRESSES =
+      Setting.of(
+          "ignite.addresses",
+          "",
+          "client connectors of nodes, HOST:PORT,HOST:PORT; must be set; all nodes: each operation"
+              + " goes to the node that has its key");
+  static final Setting TIMEOUT =
+      Setting.of(
+          "ignite.timeoutmilliseconds", "60000", "of a connection and of each request; 0 = none");
+  private static final Setting BATCH_SIZE =
+      Setting.of("ignite.batchsize", "1", "inserts that are sent together");
+  private static final Setting UPSERT =
+      Setting.of("ignite.upsert", "false", "an insert of a key that exists overwrites it");
+  static final Setting PROFILE =
+      Setting.of(
+          "ignite.profile",
+          "rocks",
+          "create-table: storage profile of the nodes, of engine rocksdb for tables in RocksDB");
+  private static final Setting PARTITIONS =
+      Setting.of("ignite.partitions", "8", "create-table: partitions of the table");
+  private static final Setting REPLICAS =
+      Setting.of("ignite.replicas", "1", "create-table: nodes that keep each partition");
+
+  private static final Pattern ADDRESS = Pattern.compile("[^\\s:]+(:\\d+)?|\\[[^\\s\\]]+](:\\d+)?");
+
+  static List<Setting> all() {
+    return List.of(ADDRESSES, TIMEOUT, BATCH_SIZE, UPSERT, PROFILE, PARTITIONS, REPLICAS);
+  }
+
+  /**
+   * Reads the settings.
+   *
+   * @throws SettingException for a missing or wrong one
+   */
+  static IgniteSettings of(Properties properties) {
+    return new IgniteSettings(
+        addresses(properties),
+        number(properties, TIMEOUT, 0),
+        number(properties, BATCH_SIZE, 1),
+        bool(properties, UPSERT),
+        profile(properties),
+        number(properties, PARTITIONS, 1),
+        number(properties, REPLICAS, 1));
+  }
+
+  private static List<String> addresses(Properties properties) {
+    String value = text(properties, ADDRESSES);
+    if (value.isEmpty()) {
+      throw new SettingException(
+          ADDRESSES.name()
+              + " is not set; add -p "
+              + ADDRESSES.name()
+              + "=node1:10800,node2:10800,node3:10800, or put it into a file that you name with"
+              + " -P");
+    }
+    List<String> addresses = List.of(value.split("\\s*,\\s*", -1));
+    for (String address : addresses) {
+      if (!ADDRESS.matcher(address).matches()) {
+        throw new SettingException(
+            ADDRESSES.name() + "=" + value + ": '" + address + "' is not HOST:PORT");
+      }
+    }
+    return addresses;
+  }
+
+  private static String profile(Properties properties) {
+    String value = text(properties, PROFILE);
+    if (value.isEmpty() || value.contains("'")) {
+      throw new SettingException(
+          PROFILE.name()
+              + "="
+              + value
+              + " is not a storage profile; use a name that storage.profiles in the nodes'"
+              + " ignite-config.conf has");
+    }
+    return value;
+  }
+
+  private static String text(Properties properties, Setting setting) {
+    return properties.getProperty(setting.name(), setting.defaultValue()).trim();
+  }
+
+  private static int number(Properties properties, Setting setting, int least) {
+    String text = text(properties, setting);
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= least) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below, as a number out of range is.
+    }
+    throw new SettingException(
+        setting.name() + "=" + text + " is not a whole number from " + least + " up");
+  }
+
+  private static boolean bool(Properties properties, Setting setting) {
+    String text = text(properties, setting);
+    return switch (text) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
+    };
+  }
+}

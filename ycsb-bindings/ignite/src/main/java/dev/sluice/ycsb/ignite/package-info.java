@@ -1,0 +1,2 @@
+/** The YCSB binding for Apache Ignite. */
+package dev.sluice.ycsb.ignite;
