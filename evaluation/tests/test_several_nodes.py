@@ -11,8 +11,8 @@ from sluice_evaluation.store_logs import Sample
 from synthetic import write_raw
 
 
-def planned_of(name, tmp_path, **factors):
-    plan = make_plan(load(name, EXPERIMENTS), "small", [], tmp_path)
+def planned_of(name, tmp_path, profile="small", **factors):
+    plan = make_plan(load(name, EXPERIMENTS), profile, [], tmp_path)
     return plan, next(r for r in plan["runs"] if factors.items() <= r["factors"].items())
 
 
@@ -102,7 +102,7 @@ def test_only_pooled_arms_have_agents_and_a_volume(tmp_path):
 
 
 def test_the_arm_with_offloading_differs_in_nothing_else(tmp_path):
-    plan, pooled = planned_of("pool-skew", tmp_path, arm="pooled", loaded_nodes=1)
+    plan, pooled = planned_of("pool-skew", tmp_path, profile="small-offload", arm="pooled")
     offload = next(run for run in plan["runs"] if run["factors"]["arm"] == "pooled, offloaded")
     assert offload["device"] == pooled["device"]
     assert offload["agents"]["pool"] == pooled["agents"]["pool"]

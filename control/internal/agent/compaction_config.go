@@ -52,7 +52,7 @@ type CompactionWorker struct {
 	Paths []string `yaml:"paths"`
 	// HBaseRoots are the root directories of HBase whose regions compactions may read and write.
 	HBaseRoots []string `yaml:"hbase_roots"`
-	// PoolVolumes are the volumes of a pool whose databases compactions may read and write.
+	// PoolVolumes are the volumes of a pool whose databases compactions may read and write; NAME* is all that begin so.
 	PoolVolumes       []string `yaml:"pool_volumes"`
 	StateDirectory    string   `yaml:"state_directory"`
 	Slots             uint32   `yaml:"slots"`
@@ -196,7 +196,7 @@ func (w *CompactionWorker) checkHBaseRoots(key string) error {
 func (w *CompactionWorker) checkPoolVolumes(key string) error {
 	problems := []error{checkCount(key, len(w.PoolVolumes), maxCompactionEntries)}
 	for i, volume := range w.PoolVolumes {
-		if err := entry.CheckVolume(volume); err != nil {
+		if err := entry.CheckVolume(strings.TrimSuffix(volume, "*")); err != nil {
 			problems = append(problems, fmt.Errorf("%s[%d]: %w", key, i, err))
 		}
 	}

@@ -147,7 +147,7 @@ func TestConfigErrors(t *testing.T) {
 			minimalConfig + "compaction: {worker: {programs: [{hbase_series: '2.6', path: /a}]}}\n", []string{"hbase_roots is missing"},
 		},
 		"compaction in a pool": {
-			minimalConfig + "compaction: {worker: {pool_volumes: [orders, a/b], programs: [{rocksdb_series: '11.8', path: /a}]}}\n",
+			minimalConfig + "compaction: {worker: {pool_volumes: [orders*, a/b], programs: [{rocksdb_series: '11.8', path: /a}]}}\n",
 			[]string{"compaction.worker.pool_volumes[1]: ", `"a/b"`, "compaction.worker.pool_volumes needs pool.client.socket"},
 		},
 		"compaction in a pool without a socket": {
