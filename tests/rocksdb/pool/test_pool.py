@@ -178,7 +178,7 @@ def wait_for_no_output(nodes: PooledNodes) -> None:
 
 
 def test_compactions_run_on_other_nodes(crash_round, nodes, program):
-    """Nothing is left of them in the database, and no lease."""
+    """Nothing is left of them in the database."""
     with writer(nodes, program) as going:
         counted(nodes, going, "done")
         counted(nodes, going, "done")
