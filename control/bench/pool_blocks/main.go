@@ -1,6 +1,6 @@
 // Command pool_blocks measures what blocks on several devices are worth to a client, against one device of
-// its own: how fast files are written and read from their begin to their end, how long small reads take, and
-// the processor time of all that.
+// its own: how fast files are written and read from their begin to their end, how long small reads and commits
+// take, and the processor time of the former.
 //
 // It starts a real agent for each device, a process of its own, and is the client itself. In each round every
 // side writes a file, and reads it after the page cache was dropped: the device alone, and the pool with one
@@ -46,6 +46,7 @@ type options struct {
 	sluice    string
 	fileBytes int64
 	reads     int
+	commits   int
 	rounds    int
 	seed      uint64
 }
@@ -65,6 +66,11 @@ type measured struct {
 	ReadBytesPerSecond  float64 `json:"read_bytes_per_second"`
 	SmallReadP50Seconds float64 `json:"small_read_p50_seconds"`
 	SmallReadP99Seconds float64 `json:"small_read_p99_seconds"`
+	// Of making a file that is on the disks, of its first 4 KiB, of its end, and of all that for one of tableBytes.
+	CreateP50Seconds float64 `json:"create_p50_seconds"`
+	SyncP50Seconds   float64 `json:"sync_p50_seconds"`
+	SealP50Seconds   float64 `json:"seal_p50_seconds"`
+	TableP50Seconds  float64 `json:"table_p50_seconds"`
 	// Processor time of this program and the agents, per byte written or read.
 	WriteCPUSecondsPerByte float64 `json:"write_cpu_seconds_per_byte"`
 	ReadCPUSecondsPerByte  float64 `json:"read_cpu_seconds_per_byte"`
@@ -113,6 +119,7 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.sluice, "sluice", "", "program with the agent; compiled if it is not given")
 	flags.Int64Var(&o.fileBytes, "file-bytes", 256<<20, "size of each file")
 	flags.IntVar(&o.reads, "reads", 1000, "small reads of each file")
+	flags.IntVar(&o.commits, "commits", 20, "files of 4 KiB, and of 4 MiB, that are made, synced and sealed")
 	flags.IntVar(&o.rounds, "rounds", 4, "how often each side is measured")
 	flags.Uint64Var(&o.seed, "seed", 1, "what the order of the sides and the places of small reads are drawn from")
 	if err := flags.Parse(arguments); err != nil {
@@ -123,8 +130,8 @@ func parse(arguments []string) (options, error) {
 		return options{}, fmt.Errorf("unexpected arguments %q: see --help", flags.Args())
 	case len(o.devices) < 2:
 		return options{}, errors.New("--device must be given at least twice")
-	case o.fileBytes < 1<<20 || o.reads < 1 || o.rounds < 1:
-		return options{}, errors.New("--file-bytes must be at least 1048576, --reads and --rounds at least 1")
+	case o.fileBytes < 1<<20 || o.reads < 1 || o.commits < 1 || o.rounds < 1:
+		return options{}, errors.New("--file-bytes must be at least 1048576, --reads, --commits and --rounds at least 1")
 	}
 	return o, nil
 }

@@ -16,6 +16,7 @@ import (
 	"sluice.dev/control/bench/authority"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/stripe"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
@@ -35,6 +36,7 @@ type pool struct {
 	connections []*grpc.ClientConn
 	services    map[string]sluicev1.BlockServiceClient
 	credentials *security.Credentials
+	metadata    *metadata.Client
 }
 
 func startPool(ctx context.Context, o options) (*pool, error) {
@@ -67,21 +69,28 @@ func (p *pool) start(ctx context.Context, o options) error {
 	if p.credentials, err = security.Open(files, clusterName, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
+	voters, err := metadataConfigs(o.devices)
+	if err != nil {
+		return err
+	}
 	for i, device := range o.devices {
-		name := fmt.Sprintf("pool%d", i+1)
-		if err := p.add(ctx, signer, program, name, device); err != nil {
+		part := map[string]any{"server": map[string]any{"directory": filepath.Join(device, "blocks"), "free_bytes": 1 << 20}}
+		if i < len(voters) {
+			part["metadata"] = voters[i]
+		}
+		if err := p.add(ctx, signer, program, nodeName(i), part); err != nil {
 			return err
 		}
 	}
-	return nil
+	return p.openMetadata(ctx, len(voters))
 }
 
-func (p *pool) add(ctx context.Context, signer *authority.Authority, program, name, device string) error {
+func (p *pool) add(ctx context.Context, signer *authority.Authority, program, name string, part map[string]any) error {
 	files, err := signer.Write(p.directory, security.RoleAgent, name)
 	if err != nil {
 		return err
 	}
-	agent, err := startAgent(ctx, program, p.directory, name, filepath.Join(device, "blocks"), files)
+	agent, err := startAgent(ctx, program, p.directory, name, part, files)
 	if err != nil {
 		return err
 	}
@@ -97,6 +106,9 @@ func (p *pool) add(ctx context.Context, signer *authority.Authority, program, na
 }
 
 func (p *pool) close() {
+	if p.metadata != nil {
+		_ = p.metadata.Close()
+	}
 	for _, connection := range p.connections {
 		_ = connection.Close()
 	}

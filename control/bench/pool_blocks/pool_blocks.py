@@ -2,7 +2,8 @@
 
 The devices are disks in memory with the test bed's model `ssd` at 60 MB/s, made for this. Each
 round writes and reads a file on the first one, in the pool with one copy, and with two copies, in
-an order drawn anew; the page cache is dropped before reads. Ratios are to the device alone of the
+an order drawn anew; the page cache is dropped before reads. Then it makes files of 4 KiB, and of
+4 MiB, syncs and seals them; three of the agents hold the metadata, on the same devices. Ratios are to the device alone of the
 same round, with Fieller's intervals at 95 % over rounds. Processor time is that of agents and
 client together.
 It makes disks, as root, and compiles the program of this checkout.
@@ -39,6 +40,11 @@ SIDES = {"pool-1-copy": "four devices, one copy", "pool-2-copies": "four devices
 AT_LEAST_WRITE = {"pool-1-copy": {"min": 3.0}, "pool-2-copies": None}
 AT_LEAST_READ = {"min": 3.0}
 AT_MOST_SMALL_READ = {"max": 1.5}
+COMMITS = {
+    "making a file": "create_p50_seconds",
+    "syncing its first 4 KiB": "sync_p50_seconds",
+    "sealing it": "seal_p50_seconds",
+}
 GIGABYTE = 1e9
 
 
@@ -52,10 +58,18 @@ def figures_of(rounds: Sequence[dict[str, dict]]) -> Iterator[Figure]:
             ("read from begin to end", "read_bytes_per_second", AT_LEAST_READ),
             ("p50 of reads of 4 KiB", "small_read_p50_seconds", AT_MOST_SMALL_READ),
             ("p99 of reads of 4 KiB", "small_read_p99_seconds", None),
+            ("p50 of files of 4 MiB, sealed", "table_p50_seconds", None),
         ):
             values, before = [one[field] for one in found], [one[field] for one in base]
             yield ratio_figure(f"{title}: {what}, over one device", values, before, expected)
+        yield from _commits(title, found)
         yield from _processor_time(title, found)
+
+
+def _commits(title: str, found: list[dict]) -> Iterator[Figure]:
+    for what, field in COMMITS.items():
+        values = [one[field] for one in found]
+        yield Figure(f"{title}: p50 of {what}", "s", sum(values) / len(values), values=values)
 
 
 def _processor_time(title: str, found: list[dict]) -> Iterator[Figure]:

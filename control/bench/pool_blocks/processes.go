@@ -42,8 +42,8 @@ type runningAgent struct {
 	ended chan struct{}
 }
 
-// startAgent runs an agent with blocks in a directory until the context ends, and waits until it serves.
-func startAgent(ctx context.Context, program, directory, name, blocks string, files security.Files) (runningAgent, error) {
+// startAgent runs an agent with a part of a pool until the context ends, and waits until it serves.
+func startAgent(ctx context.Context, program, directory, name string, part map[string]any, files security.Files) (runningAgent, error) {
 	sockets := filepath.Join(directory, name+".sockets")
 	if err := os.Mkdir(sockets, 0o700); err != nil {
 		return runningAgent{}, err
@@ -51,7 +51,7 @@ func startAgent(ctx context.Context, program, directory, name, blocks string, fi
 	text, err := yaml.Marshal(map[string]any{
 		"cluster": clusterName, "node": name, "tls": files,
 		"listen": "127.0.0.1:0", "metrics_listen": "127.0.0.1:0", "socket_directory": sockets,
-		"pool": map[string]any{"server": map[string]any{"directory": blocks, "free_bytes": 1 << 20}},
+		"pool": part,
 	})
 	if err != nil {
 		return runningAgent{}, err

@@ -43,7 +43,15 @@ func measureSide(ctx context.Context, o options, p *pool, s side, random *rand.R
 		return measured{}, err
 	}
 	found, err := measureFile(ctx, o, p, file, random)
-	return found, errors.Join(err, file.remove(ctx))
+	if err = errors.Join(err, file.remove(ctx)); err != nil {
+		return measured{}, err
+	}
+	if s.copies == 0 {
+		err = measureCommits(ctx, deviceFolder(o.devices[0]), o.commits, &found)
+	} else {
+		err = p.commit(ctx, o, s.copies, &found)
+	}
+	return found, err
 }
 
 func measureFile(ctx context.Context, o options, p *pool, file kept, random *rand.Rand) (measured, error) {

@@ -10,6 +10,10 @@ def found(write: float, read: float, small: float) -> dict[str, float]:
         "read_bytes_per_second": read,
         "small_read_p50_seconds": small,
         "small_read_p99_seconds": 2 * small,
+        "create_p50_seconds": 0.005,
+        "sync_p50_seconds": 0.009,
+        "seal_p50_seconds": 0.034,
+        "table_p50_seconds": 10 * small,
         "write_cpu_seconds_per_byte": 3e-9,
         "read_cpu_seconds_per_byte": 4e-9,
     }
@@ -43,3 +47,10 @@ def test_processor_time_is_of_a_gigabyte():
     assert by_name["four devices, two copies: processor time of 1 GB read"].value == pytest.approx(
         4.0
     )
+
+
+def test_commits_are_figures_of_their_own():
+    by_name = {figure.quantity: figure for figure in figures_of(rounds())}
+    assert by_name["four devices, two copies: p50 of sealing it"].value == pytest.approx(0.034)
+    table = by_name["four devices, two copies: p50 of files of 4 MiB, sealed, over one device"]
+    assert (table.value, table.status) == (pytest.approx(2.0), "")
