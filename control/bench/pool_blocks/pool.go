@@ -17,6 +17,7 @@ import (
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/layout"
 	"sluice.dev/control/internal/pool/metadata"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/stripe"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
@@ -95,7 +96,8 @@ func (p *pool) add(ctx context.Context, signer *authority.Authority, program, na
 		return err
 	}
 	p.agents = append(p.agents, agent)
-	connection, err := grpc.NewClient(agent.address, protocol.DialOptions(p.credentials, security.RoleAgent, name)...)
+	options := append(protocol.DialOptions(p.credentials, security.RoleAgent, name), payload.DialOptions()...)
+	connection, err := grpc.NewClient(agent.address, options...)
 	if err != nil {
 		return err
 	}

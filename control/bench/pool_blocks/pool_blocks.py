@@ -3,9 +3,9 @@
 The devices are disks in memory with the test bed's model `ssd` at 60 MB/s, made for this. Each
 round writes and reads a file on the first one, in the pool with one copy, and with two copies, in
 an order drawn anew; the page cache is dropped before reads. Then it makes files of 4 KiB, and of
-4 MiB, syncs and seals them; three of the agents hold the metadata, on the same devices. Ratios are to the device alone of the
-same round, with Fieller's intervals at 95 % over rounds. Processor time is that of agents and
-client together.
+4 MiB, syncs and seals them; three of the agents hold the metadata, on the same devices. Ratios are
+to the device alone of the same round, with Fieller's intervals at 95 % over rounds. Processor time
+is that of agents and client together, for the large file.
 It makes disks, as root, and compiles the program of this checkout.
 """
 

@@ -165,7 +165,7 @@ func (a *Agent) assemble(ctx context.Context) error {
 	if worker := a.config.Compaction.Worker; worker != nil {
 		options = append(options, protocol.LongCalls(worker.longestJob()))
 	}
-	a.server = grpc.NewServer(options...)
+	a.server = grpc.NewServer(append(options, a.poolServerOptions()...)...)
 	a.health = protocol.NewHealth()
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	sluicev1.RegisterAgentServiceServer(a.server, &service{

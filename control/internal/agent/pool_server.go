@@ -12,6 +12,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/blocks"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/segment"
 )
 
@@ -95,6 +96,14 @@ func (a *Agent) assemblePoolServer(registry prometheus.Registerer) {
 		return
 	}
 	a.poolServer.server = blocks.NewServer(segments, blocks.NewMetrics(registry, segments.Space))
+}
+
+// poolServerOptions come after those of every agent.
+func (a *Agent) poolServerOptions() []grpc.ServerOption {
+	if a.poolServer.server == nil {
+		return nil
+	}
+	return payload.ServerOptions()
 }
 
 func (a *Agent) registerPoolServer(server *grpc.Server) {

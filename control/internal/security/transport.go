@@ -131,22 +131,24 @@ type transport struct {
 }
 
 func (t *transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := t.TransportCredentials.ServerHandshake(raw)
+	below := &coalescer{Conn: raw}
+	conn, info, err := t.TransportCredentials.ServerHandshake(below)
 	if err != nil {
 		t.refusals.log("connection refused", "peer", raw.RemoteAddr().String(), "error", err)
 		return nil, nil, err
 	}
-	return t.untilExpiry(conn, info), info, nil
+	return t.untilExpiry(&coalescedConn{Conn: conn, below: below}, info), info, nil
 }
 
 func (t *transport) ClientHandshake(
 	ctx context.Context, authority string, raw net.Conn,
 ) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := t.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	below := &coalescer{Conn: raw}
+	conn, info, err := t.TransportCredentials.ClientHandshake(ctx, authority, below)
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.untilExpiry(conn, info), info, nil
+	return t.untilExpiry(&coalescedConn{Conn: conn, below: below}, info), info, nil
 }
 
 func (t *transport) Clone() credentials.TransportCredentials {

@@ -8,6 +8,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
@@ -31,15 +32,17 @@ func NewServer(segments *segment.Store, metrics *Metrics) *Server {
 
 // WriteSegments does one request after the other, until the caller ends or one fails.
 func (s *Server) WriteSegments(stream sluicev1.BlockService_WriteSegmentsServer) error {
+	request := &payload.Request{}
+	defer request.Free()
 	for {
-		request, err := stream.Recv()
+		err := stream.RecvMsg(request)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		length, failure := s.write(request)
+		length, failure := s.write(&request.WriteSegmentsRequest)
 		answer := &sluicev1.WriteSegmentsResponse{LengthBytes: uint64(length), Problem: wire.EncodeBlockProblem(failure)}
 		if err := stream.Send(answer); err != nil {
 			return err
@@ -99,7 +102,7 @@ func (s *Server) ReadSegment(_ context.Context, request *sluicev1.ReadSegmentReq
 	if request.GetLengthBytes() > segment.MaxRequestBytes {
 		return nil, store.Invalidf("%d bytes are asked for: at most %d are read at once", request.GetLengthBytes(), segment.MaxRequestBytes)
 	}
-	data := make([]byte, request.GetLengthBytes())
+	data := payload.Buffer(int(request.GetLengthBytes()))
 	n, err := s.segments.Read(id, offset, data)
 	s.metrics.read(n, err)
 	return &sluicev1.ReadSegmentResponse{Data: data[:n], Problem: wire.EncodeBlockProblem(err)}, nil

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 )
@@ -29,7 +30,8 @@ type Peers struct {
 func Open(credentials *security.Credentials, addresses []Address) (*Peers, error) {
 	p := &Peers{services: make(map[string]sluicev1.BlockServiceClient)}
 	for _, address := range addresses {
-		connection, err := grpc.NewClient(address.Address, protocol.DialOptions(credentials, security.RoleAgent, address.Node)...)
+		options := append(protocol.DialOptions(credentials, security.RoleAgent, address.Node), payload.DialOptions()...)
+		connection, err := grpc.NewClient(address.Address, options...)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("the address of the server %s: %w", address.Node, err), p.Close())
 		}

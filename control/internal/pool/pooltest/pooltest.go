@@ -18,6 +18,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/blocks"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
@@ -61,7 +62,8 @@ func New(t testing.TB, servers int) *Pool {
 		t.Cleanup(server.Stop)
 		pool.Servers[server.Name] = server
 
-		connection, err := grpc.NewClient(server.link.address(), protocol.DialOptions(own, security.RoleAgent, server.Name)...)
+		options := append(protocol.DialOptions(own, security.RoleAgent, server.Name), payload.DialOptions()...)
+		connection, err := grpc.NewClient(server.link.address(), options...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +107,7 @@ func (s *Server) Start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.server = grpc.NewServer(protocol.ServerOptions(s.credentials)...)
+	s.server = grpc.NewServer(append(protocol.ServerOptions(s.credentials), payload.ServerOptions()...)...)
 	metrics := blocks.NewMetrics(prometheus.NewRegistry(), s.segments.Space)
 	s.blocks = blocks.NewServer(s.segments, metrics)
 	sluicev1.RegisterBlockServiceServer(s.server, s.blocks)

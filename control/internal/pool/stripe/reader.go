@@ -12,6 +12,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/wire"
 )
@@ -61,21 +62,31 @@ func (r *Reader) ReadAt(ctx context.Context, buffer []byte, offset int64) (int, 
 		return 0, fmt.Errorf("there is no byte %d in a file", offset)
 	}
 	wanted := min(int64(len(buffer)), max(r.length-offset, 0))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.options.ReadRequests)
+	var parts []layout.Piece
 	for _, piece := range r.stripes.Pieces(offset, wanted) {
-		for _, part := range cut(piece, int64(r.options.RequestBytes)) {
-			into := buffer[part.FileOffset-offset:][:part.Bytes]
-			group.Go(func() error { return r.fill(ctx, part, into) })
-		}
+		parts = append(parts, cut(piece, int64(r.options.RequestBytes))...)
 	}
-	if err := group.Wait(); err != nil {
+	if err := r.fillAll(ctx, parts, buffer); err != nil {
 		return 0, err
 	}
 	if wanted < int64(len(buffer)) {
 		return int(wanted), io.EOF
 	}
 	return int(wanted), nil
+}
+
+// fillAll reads parts that follow each other into a buffer, several at a time.
+func (r *Reader) fillAll(ctx context.Context, parts []layout.Piece, buffer []byte) error {
+	if len(parts) == 1 {
+		return r.fill(ctx, parts[0], buffer[:parts[0].Bytes])
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.options.ReadRequests)
+	for _, part := range parts {
+		into := buffer[part.FileOffset-parts[0].FileOffset:][:part.Bytes]
+		group.Go(func() error { return r.fill(ctx, part, into) })
+	}
+	return group.Wait()
 }
 
 // cut makes pieces of at most so many bytes of one.
@@ -205,15 +216,23 @@ func (r *Reader) ask(ctx context.Context, file *File, place Place, offset int64,
 	defer cancel()
 	answer, err := service.ReadSegment(ctx, &sluicev1.ReadSegmentRequest{
 		Segment: wire.EncodeSegmentID(file.segment(place)), OffsetBytes: uint64(offset), LengthBytes: uint32(len(into)),
-	})
+	}, payload.Into(into))
 	if err != nil {
 		return err
 	}
 	if err := wire.DecodeBlockProblem(answer.GetProblem()); err != nil {
 		return err
 	}
-	if n := copy(into, answer.GetData()); n < len(into) {
+	if n := take(answer.GetData(), into); n < len(into) {
 		return segment.Failf(segment.Short, "%s ends at byte %d, before what was synced", file.segment(place), offset+int64(n))
 	}
 	return nil
+}
+
+// take has data in a buffer, where they mostly are already.
+func take(data, into []byte) int {
+	if len(data) > 0 && len(into) > 0 && &data[0] == &into[0] {
+		return len(data)
+	}
+	return copy(into, data)
 }

@@ -13,8 +13,10 @@ type Scanner struct {
 	end    context.CancelFunc
 	next   int64
 	ahead  []chan part
-	// rest is what was read and not yet taken.
-	rest []byte
+	// read is what was read last, and rest what was not yet taken of it.
+	read, rest []byte
+	// free are buffers that were taken whole.
+	free [][]byte
 	err  error
 }
 
@@ -40,6 +42,9 @@ func (s *Scanner) Read(buffer []byte) (int, error) {
 	}
 	n := copy(buffer, s.rest)
 	s.rest = s.rest[n:]
+	if len(s.rest) == 0 {
+		s.free, s.read = append(s.free, s.read), nil
+	}
 	return n, nil
 }
 
@@ -52,12 +57,22 @@ func (s *Scanner) ask() {
 		s.next += bytes
 		answer := make(chan part, 1)
 		s.ahead = append(s.ahead, answer)
+		data := s.buffer(bytes)
 		go func() {
-			data := make([]byte, bytes)
 			_, err := s.reader.ReadAt(s.ctx, data, begin)
 			answer <- part{data, err}
 		}()
 	}
+}
+
+// buffer gives one that was used before, or another.
+func (s *Scanner) buffer(bytes int64) []byte {
+	if last := len(s.free) - 1; last >= 0 {
+		used := s.free[last]
+		s.free = s.free[:last]
+		return used[:min(bytes, int64(cap(used)))]
+	}
+	return make([]byte, bytes, s.reader.options.RequestBytes)
 }
 
 // take waits for the first of what was asked for.
@@ -68,7 +83,7 @@ func (s *Scanner) take() {
 	}
 	first := <-s.ahead[0]
 	s.ahead = s.ahead[1:]
-	s.rest, s.err = first.data, first.err
+	s.read, s.rest, s.err = first.data, first.data, first.err
 	if s.err != nil {
 		s.rest = nil
 	}
