@@ -86,6 +86,14 @@ func (c *PoolClient) check(key string) error {
 	return errors.Join(problems...)
 }
 
+func (c *PoolClient) voters() []metadata.Peer {
+	var voters []metadata.Peer
+	for _, voter := range c.Voters {
+		voters = append(voters, metadata.Peer(voter))
+	}
+	return voters
+}
+
 func checkPeers(key string, named []Peer, most int) error {
 	problems := []error{checkCount(key, len(named), most)}
 	if len(named) == 0 {
@@ -125,15 +133,11 @@ func OpenPool(config Config, logger *slog.Logger) (*PoolAccess, error) {
 		return nil, err
 	}
 	access := &PoolAccess{Copies: client.Copies, BlockBytes: int64(client.BlockBytes), credentials: credentials}
-	var voters []metadata.Peer
-	for _, voter := range client.Voters {
-		voters = append(voters, metadata.Peer(voter))
-	}
 	var servers []peers.Address
 	for _, server := range client.Servers {
 		servers = append(servers, peers.Address(server))
 	}
-	if access.Metadata, err = metadata.NewClient(voters, credentials); err == nil {
+	if access.Metadata, err = metadata.NewClient(client.voters(), credentials); err == nil {
 		access.Servers, err = peers.Open(credentials, servers)
 	}
 	if err != nil {

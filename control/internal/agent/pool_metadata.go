@@ -18,7 +18,11 @@ func (a *Agent) openMetadata(ctx context.Context, registry prometheus.Registerer
 		return nil
 	}
 	var err error
-	a.metadata, err = metadata.Open(ctx, config.server(a.config.Node), a.credentials, registry, a.logger)
+	served := config.server(a.config.Node)
+	if client := a.config.Pool.Client; client != nil {
+		served.Peers = client.voters()
+	}
+	a.metadata, err = metadata.Open(ctx, served, a.credentials, registry, a.logger)
 	if err != nil {
 		return fmt.Errorf("pool.metadata: %w", err)
 	}
@@ -27,7 +31,7 @@ func (a *Agent) openMetadata(ctx context.Context, registry prometheus.Registerer
 
 func (a *Agent) registerMetadata(server *grpc.Server) {
 	if a.metadata != nil {
-		sluicev1.RegisterPoolMetadataServiceServer(server, a.metadata)
+		sluicev1.RegisterPoolMetadataServiceServer(server, a.metadata.Service())
 	}
 }
 

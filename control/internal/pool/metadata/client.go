@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -40,21 +39,14 @@ type Peer struct {
 	Node, Address string
 }
 
-// Client asks for metadata, and changes it. It finds the leader by itself, and asks again until it has an answer or
-// the context ends, without making a change twice. It is safe for concurrent use.
+// Client asks for metadata, and changes it. It finds the leader by itself, and a voter that passes calls on to the leader
+// where it does not reach that. It asks again until it has an answer or the context ends, without making a change twice. It
+// is safe for concurrent use.
 type Client struct {
 	connections []*grpc.ClientConn
-	peers       []voter
+	stubs       []sluicev1.PoolMetadataServiceClient
+	route       *route
 	window      window
-
-	mutex sync.Mutex
-	// leader is the index of the peer that has answered last, or that somebody took for the leader.
-	leader int
-}
-
-type voter struct {
-	node string
-	stub sluicev1.PoolMetadataServiceClient
 }
 
 // NewClient makes a client of the voters. It connects when it is used.
@@ -63,14 +55,17 @@ func NewClient(peers []Peer, credentials *security.Credentials) (*Client, error)
 		return nil, errors.New("the metadata has no voters: name the agents that hold it")
 	}
 	client := &Client{window: newWindow()}
+	var names []string
 	for _, peer := range peers {
 		connection, err := grpc.NewClient(peer.Address, protocol.DialOptions(credentials, security.RoleAgent, peer.Node)...)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("the address of the voter %s: %w", peer.Node, err), client.Close())
 		}
+		names = append(names, peer.Node)
 		client.connections = append(client.connections, connection)
-		client.peers = append(client.peers, voter{peer.Node, sluicev1.NewPoolMetadataServiceClient(connection)})
+		client.stubs = append(client.stubs, sluicev1.NewPoolMetadataServiceClient(connection))
 	}
+	client.route = newRoute(names, client.connections)
 	return client, nil
 }
 
@@ -106,9 +101,9 @@ func call[Q, R any](
 	}
 	pause := shortestPause
 	for {
-		asked := c.current()
-		attempt, cancel := context.WithTimeout(ctx, attemptWithin(ctx))
-		response, err := ask(c.peers[asked].stub, attempt, request)
+		asked := c.route.next()
+		attempt, cancel := context.WithTimeout(asked.header(ctx), attemptWithin(ctx))
+		response, err := ask(c.stubs[asked.peer], attempt, request)
 		cancel()
 		if err == nil {
 			return response, nil
@@ -117,7 +112,7 @@ func call[Q, R any](
 		if !isRetried(refusal, err) {
 			return nil, answerOf(refusal, err)
 		}
-		c.goOn(asked, refusal)
+		c.route.failed(asked, refusal, err)
 		select {
 		case <-ctx.Done():
 			return nil, unanswered(ctx.Err(), err)
@@ -152,29 +147,6 @@ func answerOf(refusal *entry.Refusal, err error) error {
 func unanswered(ended, last error) error {
 	return store.Errorf(store.CodeUnavailable, "no leader of the pool's metadata has answered in time: %w", errors.Join(ended, last)).
 		WithHint("A majority of the voters must be up. A change may have been made, or may still be: look before it is made anew.")
-}
-
-func (c *Client) current() int {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.leader
-}
-
-// goOn chooses who is asked next: the leader, if the one that was asked knows it, or else the next one.
-func (c *Client) goOn(asked int, refusal *entry.Refusal) {
-	next := (asked + 1) % len(c.peers)
-	if refusal != nil {
-		for i, peer := range c.peers {
-			if peer.node == refusal.Leader {
-				next = i
-			}
-		}
-	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.leader == asked {
-		c.leader = next
-	}
 }
 
 func newClientID() []byte {

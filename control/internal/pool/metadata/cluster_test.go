@@ -47,8 +47,10 @@ type voter struct {
 	// raft and calls are where it listens, and wires lead to it, by the name of who uses them.
 	raft, calls string
 	wires       map[string]*wire
-	registry    *prometheus.Registry
-	stop        func()
+	// clients is the wire of clients that are not to reach all voters.
+	clients  *wire
+	registry *prometheus.Registry
+	stop     func()
 }
 
 // clock is the time of leases, which goes on when a test says so.
@@ -93,6 +95,7 @@ func newCluster(t *testing.T, count int) *cluster {
 		c.voters = append(c.voters, v)
 	}
 	for _, to := range c.voters {
+		to.clients = newWire(t, to.calls)
 		for _, from := range c.voters {
 			to.wires[from.node] = newWire(t, to.raft)
 		}
@@ -115,6 +118,7 @@ func (v *voter) config(bootstrap bool) metadata.Config {
 	}
 	for _, other := range v.cluster.voters {
 		config.Replica.Voters = append(config.Replica.Voters, replica.Voter{Node: other.node, Address: other.wires[v.node].address()})
+		config.Peers = append(config.Peers, metadata.Peer{Node: other.node, Address: other.calls})
 	}
 	return config
 }
@@ -136,7 +140,7 @@ func (v *voter) start(bootstrap bool) {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer(protocol.ServerOptions(v.credentials)...)
-	sluicev1.RegisterPoolMetadataServiceServer(server, opened)
+	sluicev1.RegisterPoolMetadataServiceServer(server, opened.Service())
 	ctx, cancel := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
 	loops.Go(func() { _ = server.Serve(listener) })
@@ -163,6 +167,21 @@ func (c *cluster) client(name string, voters ...*voter) *metadata.Client {
 	for _, v := range voters {
 		peers = append(peers, metadata.Peer{Node: v.node, Address: v.calls})
 	}
+	return c.clientOf(name, peers)
+}
+
+// farClient is one that reaches voters through their wires of clients.
+func (c *cluster) farClient(name string) *metadata.Client {
+	c.t.Helper()
+	var peers []metadata.Peer
+	for _, v := range c.voters {
+		peers = append(peers, metadata.Peer{Node: v.node, Address: v.clients.address()})
+	}
+	return c.clientOf(name, peers)
+}
+
+func (c *cluster) clientOf(name string, peers []metadata.Peer) *metadata.Client {
+	c.t.Helper()
 	client, err := metadata.NewClient(peers, c.authority.Open(c.t, security.RoleAgent, name))
 	if err != nil {
 		c.t.Fatal(err)
@@ -201,7 +220,8 @@ func (v *voter) metric(name string) float64 {
 	}
 	for _, family := range families {
 		if family.GetName() == name {
-			return family.GetMetric()[0].GetGauge().GetValue()
+			metric := family.GetMetric()[0]
+			return metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
 		}
 	}
 	v.cluster.t.Fatalf("there is no metric %s", name)
@@ -247,7 +267,9 @@ type wire struct {
 
 	mutex sync.Mutex
 	isCut bool
-	ends  map[net.Conn]bool
+	// isMute has nothing get through on connections that stay open.
+	isMute bool
+	ends   map[net.Conn]bool
 }
 
 func newWire(t *testing.T, to string) *wire {
@@ -278,6 +300,18 @@ func (w *wire) set(isCut bool) {
 		end.Close()
 	}
 	clear(w.ends)
+}
+
+func (w *wire) mute(isMute bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.isMute = isMute
+}
+
+func (w *wire) swallows() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.isMute
 }
 
 func (w *wire) pass() {
@@ -312,7 +346,12 @@ func (w *wire) add(ends ...net.Conn) bool {
 }
 
 func (w *wire) copy(to, from net.Conn) {
-	_, _ = io.Copy(to, from)
+	_, _ = io.Copy(writerFunc(func(data []byte) (int, error) {
+		if w.swallows() {
+			return len(data), nil
+		}
+		return to.Write(data)
+	}), from)
 	to.Close()
 	from.Close()
 	w.mutex.Lock()
@@ -320,6 +359,10 @@ func (w *wire) copy(to, from net.Conn) {
 	delete(w.ends, to)
 	delete(w.ends, from)
 }
+
+type writerFunc func(data []byte) (int, error)
+
+func (f writerFunc) Write(data []byte) (int, error) { return f(data) }
 
 func fileID(kind byte, number int) entry.FileID {
 	return entry.FileID{0: kind, 14: byte(number >> 8), 15: byte(number)}

@@ -19,7 +19,11 @@ func (s *Server) registerMetrics(registry prometheus.Registerer) {
 	for _, reason := range entry.Reasons() {
 		s.changes.WithLabelValues(string(reason))
 	}
-	registry.MustRegister(s.changes,
+	s.passedOn = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "sluice_pool_metadata_passed_on_total",
+		Help: "Calls that this node has passed on to the leader for callers who did not reach it.",
+	})
+	registry.MustRegister(s.changes, s.passedOn,
 		gaugeOf("is_leader", "Whether this node leads the pool's metadata.", func() float64 {
 			if s.replica.IsLeader() {
 				return 1

@@ -4,6 +4,7 @@ package metadata
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,6 +28,9 @@ type Config struct {
 	Listen string
 	// Replica names this node, the voters and the directory.
 	Replica replica.Config
+	// Peers are the agents of the voters: calls of who does not reach the leader are passed on to it there. Without them
+	// none are.
+	Peers []Peer
 	// Now is a monotonic clock, for the time of leases.
 	Now func() time.Duration
 }
@@ -45,6 +49,8 @@ type Server struct {
 	listener net.Listener
 	logger   *slog.Logger
 	changes  *prometheus.CounterVec
+	voters   *voters
+	passedOn prometheus.Counter
 }
 
 // Open listens for the other voters and joins them.
@@ -56,9 +62,12 @@ func Open(
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	server := &Server{leases: expiry.New(config.Now), listener: listener, logger: logger}
+	if server.voters, err = openVoters(config.Peers, config.Replica.Node, credentials); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	server.replica, err = replica.Open(config.Replica, listener, credentials, server.leases.Begin, logger)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, server.voters.close())
 	}
 	server.registerMetrics(registry)
 	return server, nil
@@ -106,5 +115,5 @@ func (s *Server) expire(ctx context.Context) {
 
 // Close leaves the other voters. What was acknowledged is on the disks.
 func (s *Server) Close() error {
-	return s.replica.Close()
+	return errors.Join(s.voters.close(), s.replica.Close())
 }

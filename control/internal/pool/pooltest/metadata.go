@@ -90,7 +90,7 @@ func (v *Voter) Start() {
 		v.t.Fatal(err)
 	}
 	v.server = grpc.NewServer(protocol.ServerOptions(v.credentials)...)
-	sluicev1.RegisterPoolMetadataServiceServer(v.server, v.metadata)
+	sluicev1.RegisterPoolMetadataServiceServer(v.server, v.metadata.Service())
 	v.ended = make(chan error, 2)
 	go func() { v.ended <- v.server.Serve(listener) }()
 	go func() { v.ended <- v.metadata.Serve(ctx) }()
