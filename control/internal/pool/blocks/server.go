@@ -4,7 +4,6 @@ package blocks
 import (
 	"context"
 	"errors"
-	"io"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/layout"
@@ -30,49 +29,23 @@ func NewServer(segments *segment.Store, metrics *Metrics) *Server {
 	return &Server{segments: segments, metrics: metrics, damaged: newDamaged()}
 }
 
-// WriteSegments does one request after the other, until the caller ends or one fails.
-func (s *Server) WriteSegments(stream sluicev1.BlockService_WriteSegmentsServer) error {
-	request := &payload.Request{}
-	defer request.Free()
-	for {
-		err := stream.RecvMsg(request)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		length, failure := s.write(&request.WriteSegmentsRequest)
-		answer := &sluicev1.WriteSegmentsResponse{LengthBytes: uint64(length), Problem: wire.EncodeBlockProblem(failure)}
-		if err := stream.Send(answer); err != nil {
-			return err
-		}
-		if failure != nil {
-			return nil
-		}
-	}
-}
-
-func (s *Server) write(request *sluicev1.WriteSegmentsRequest) (int64, error) {
-	id, err := wire.DecodeSegmentID(request.GetSegment())
-	if err != nil {
-		return 0, err
-	}
-	switch change := request.GetChange().(type) {
+// write does what a request has as its change.
+func (s *Server) write(id segment.ID, epoch uint64, change any) (int64, error) {
+	switch change := change.(type) {
 	case *sluicev1.WriteSegmentsRequest_Append:
-		return s.add(id, request.GetEpoch(), change.Append)
+		return s.add(id, epoch, change.Append)
 	case *sluicev1.WriteSegmentsRequest_Sync:
 		defer s.metrics.timeSync()()
-		return s.segments.Sync(id, request.GetEpoch())
+		return s.segments.Sync(id, epoch)
 	case *sluicev1.WriteSegmentsRequest_Seal:
 		length, err := wire.DecodeBlockOffset(change.Seal.GetLengthBytes())
 		if err != nil {
 			return 0, err
 		}
 		defer s.metrics.timeSync()()
-		return s.segments.Seal(id, request.GetEpoch(), length)
+		return s.segments.Seal(id, epoch, length)
 	case *sluicev1.WriteSegmentsRequest_Fence:
-		return s.segments.Fence(id, request.GetEpoch())
+		return s.segments.Fence(id, epoch)
 	}
 	return 0, store.Invalidf("a request to write says neither append nor sync, seal or fence")
 }

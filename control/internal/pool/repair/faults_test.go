@@ -371,10 +371,11 @@ func TestSegmentsOfAnotherPool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		appendErr := writer.Append([]byte("of another pool"))
 		_, sealErr := writer.Seal()
 		writer.Close()
-		if sealErr != nil {
-			t.Fatal(sealErr)
+		if err := errors.Join(appendErr, sealErr); err != nil {
+			t.Fatal(err)
 		}
 	}
 	repairer := w.repairer(w.pool.Service, "pool1", "pool2")

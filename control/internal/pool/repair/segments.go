@@ -214,7 +214,7 @@ func lost(file entry.File, node string, states []segment.State) []entry.Place {
 	}
 	return slices.DeleteFunc(allPlaces(file.Layout), func(place entry.Place) bool {
 		id := segment.ID{File: file.ID, Slot: int(place.Slot), Copy: int(place.Copy)}
-		return serverOf(file, place) != node || slices.Contains(file.Missing, place) ||
+		return bytesOf(file, place.Slot) == 0 || serverOf(file, place) != node || slices.Contains(file.Missing, place) ||
 			slices.ContainsFunc(states, func(state segment.State) bool { return state.ID == id })
 	})
 }

@@ -206,3 +206,16 @@ func TestSurvey(t *testing.T) {
 		}
 	})
 }
+
+// A sealed file of one block has no segments in its other slots: nothing is lost there.
+func TestSlotsWithoutBytesLoseNothing(t *testing.T) {
+	file := entry.File{
+		ID: entry.FileID{1}, Sealed: true, LengthBytes: pageBytes,
+		Layout: entry.Layout{BlockBytes: pageBytes, Servers: [][]string{{"s1", "s2", "s1"}, {"s2", "s1", "s2"}}},
+	}
+	for server, want := range map[string][]entry.Place{"s1": {{Slot: 0, Copy: 0}}, "s2": {{Slot: 0, Copy: 1}}} {
+		if got := lost(file, server, nil); !slices.Equal(got, want) {
+			t.Errorf("%s has lost %v, not %v", server, got, want)
+		}
+	}
+}

@@ -115,14 +115,18 @@ func (h *held) take(epoch uint64) error {
 	if epoch < h.epoch {
 		return Failf(Fenced, "%s has a writer with epoch %d: one with %d is no longer its writer", h.id, h.epoch, epoch)
 	}
-	if epoch == h.epoch || h.sealed {
+	if h.sealed || epoch == h.epoch && !h.isFencing {
 		return nil
 	}
 	before, after := h.path(fileName(h.id, h.epoch, false)), h.path(fileName(h.id, epoch, false))
-	if err := errors.Join(os.Rename(before, after), h.syncNames()); err != nil {
+	if err := os.Rename(before, after); err != nil {
 		return ofDevice("fence", h.id, err)
 	}
-	h.epoch = epoch
+	h.epoch, h.named, h.isFencing = epoch, false, true
+	if err := h.syncName(); err != nil {
+		return err
+	}
+	h.isFencing = false
 	return nil
 }
 
@@ -159,10 +163,22 @@ func (h *held) add(data []byte) error {
 }
 
 func (h *held) sync() error {
-	if err := syncData(h.file); err != nil {
+	if err := h.syncContent(); err != nil {
 		return ofDevice("sync", h.id, err)
 	}
 	return h.syncName()
+}
+
+// syncContent has all that was added on the disk, if it is not there.
+func (h *held) syncContent() error {
+	if h.synced == h.sums.length {
+		return nil
+	}
+	if err := syncData(h.file); err != nil {
+		return err
+	}
+	h.synced = h.sums.length
+	return nil
 }
 
 // syncName has the segment's name on the disk, which it may not be yet, also of one that was found there.
@@ -170,17 +186,15 @@ func (h *held) syncName() error {
 	if h.named {
 		return nil
 	}
-	if err := h.syncNames(); err != nil {
+	err := syncDirectory(h.directory)
+	if err == nil && !h.rooted {
+		err = h.parents.sync(filepath.Dir(h.directory))
+	}
+	if err != nil {
 		return ofDevice("sync", h.id, err)
 	}
-	h.named = true
+	h.named, h.rooted = true, true
 	return nil
-}
-
-// syncNames has the entries of the segment's directory on the disk, and the directory's own.
-func (h *held) syncNames() error {
-	parent := filepath.Dir(h.directory)
-	return errors.Join(syncDirectory(h.directory), syncDirectory(parent), syncDirectory(filepath.Dir(parent)))
 }
 
 func (h *held) sealAt(length int64) error {
@@ -201,7 +215,7 @@ func (h *held) seal(length int64) error {
 		return err
 	}
 	sealedPath := h.path(fileName(h.id, h.epoch, true))
-	err := errors.Join(syncData(h.file), writeThrough(sealedPath+sumsSuffix, h.sums.encode()))
+	err := h.syncWithSums(sealedPath + sumsSuffix)
 	if err == nil {
 		err = os.Rename(h.path(fileName(h.id, h.epoch, false)), sealedPath)
 	}
@@ -212,10 +226,18 @@ func (h *held) seal(length int64) error {
 	return h.syncName()
 }
 
+// syncWithSums has the disk do both at once.
+func (h *held) syncWithSums(path string) error {
+	written := make(chan error, 1)
+	go func() { written <- writeThrough(path, h.sums.encode()) }()
+	return errors.Join(h.syncContent(), <-written)
+}
+
 func (h *held) cut(length int64) error {
 	if h.sums.length == length {
 		return nil
 	}
+	h.synced = unknownSynced
 	if err := h.file.Truncate(length); err != nil {
 		return ofDevice("cut", h.id, err)
 	}

@@ -14,6 +14,7 @@ import (
 type held struct {
 	id        ID
 	directory string
+	parents   *parents
 
 	mutex  sync.RWMutex
 	file   *os.File
@@ -22,15 +23,22 @@ type held struct {
 	sums   *sums
 	// writing is the length up to which the disk was told to begin.
 	writing int64
-	// named says whether the directory's entry of the segment is on the disk.
-	named bool
+	// synced is how much is on the disk for certain, below 0 if not even the length is known there.
+	synced int64
+	// named says whether the directory's entry of the segment is on the disk, and rooted whether the directory's is.
+	named, rooted bool
+	// isFencing is, between two attempts, one whose file has the name with its epoch, which is not on the disk yet.
+	isFencing bool
 	// closed is one that was removed, or that has to be found again.
 	closed bool
 }
 
-const ownerReadsWrites = 0o600
+const (
+	ownerReadsWrites = 0o600
+	unknownSynced    = -1
+)
 
-func createHeld(directory string, id ID, epoch uint64) (*held, error) {
+func createHeld(directory string, parents *parents, id ID, epoch uint64) (*held, error) {
 	const ownerAlone = 0o700
 	if err := os.MkdirAll(directory, ownerAlone); err != nil {
 		return nil, ofDevice("make", id, err)
@@ -40,7 +48,7 @@ func createHeld(directory string, id ID, epoch uint64) (*held, error) {
 	if err != nil {
 		return nil, ofDevice("make", id, err)
 	}
-	return &held{id: id, directory: directory, file: file, epoch: epoch, sums: &sums{}}, nil
+	return &held{id: id, directory: directory, parents: parents, file: file, epoch: epoch, sums: &sums{}, synced: unknownSynced}, nil
 }
 
 // load opens the file of a segment that was found by its name, and gets its checksums.

@@ -35,6 +35,7 @@ const sealedKept = 4096
 type Store struct {
 	root    string
 	options Options
+	parents parents
 	// lock keeps other processes from the directory.
 	lock *os.File
 
@@ -237,7 +238,9 @@ func (s *Store) findLocked(id ID) (*held, error) {
 		return nil, err
 	}
 	_, epoch, sealed, _ := parseName(id.File, name)
-	segment := &held{id: id, directory: directoryOf(s.root, id.File), epoch: epoch, sealed: sealed}
+	segment := &held{
+		id: id, directory: directoryOf(s.root, id.File), parents: &s.parents, epoch: epoch, sealed: sealed, synced: unknownSynced,
+	}
 	s.hold(segment)
 	return segment, nil
 }
@@ -283,7 +286,7 @@ func (s *Store) findOrCreate(id ID, epoch uint64) (*held, error) {
 	if err := s.checkSpace(0); err != nil {
 		return nil, err
 	}
-	if segment, err = createHeld(directoryOf(s.root, id.File), id, epoch); err != nil {
+	if segment, err = createHeld(directoryOf(s.root, id.File), &s.parents, id, epoch); err != nil {
 		return nil, err
 	}
 	s.hold(segment)
@@ -299,12 +302,4 @@ func (s *Store) checkSpace(bytes int) error {
 		return Failf(Full, "the file system of %s has no more for the pool than %d bytes: remove files, or add servers", s.root, free)
 	}
 	return nil
-}
-
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }

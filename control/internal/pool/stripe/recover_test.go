@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -132,4 +133,33 @@ func TestWriterIsGoneOnceItsFileIsEnded(t *testing.T) {
 		t.Errorf("lost %v", tr.lost)
 	}
 	tr.mustHave(content)
+}
+
+// TestEmptyDiskIsNoShortFile: with one copy on a server that is gone, and the other on a disk that was replaced by an empty
+// one, only the length in the metadata tells that something is lost. So a sync is a change of the metadata.
+func TestEmptyDiskIsNoShortFile(t *testing.T) {
+	impatient := options()
+	impatient.Patience = 5 * time.Second
+	pool := pooltest.New(t, 2)
+	tr := newTrial(t, pool, pool.Names(), 2)
+	content := some(3 * blockBytes)
+	writer := tr.write(1, impatient)
+	mustAppend(t, writer, content)
+	if _, err := writer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	pool.Servers["pool1"].Stop()
+	emptied := pool.Servers["pool2"]
+	emptied.Stop()
+	if err := errors.Join(os.RemoveAll(emptied.Directory), os.Mkdir(emptied.Directory, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	emptied.Start()
+	if length, err := tr.recover(2, len(content), impatient); err == nil {
+		t.Errorf("ended with %d bytes of %d that were synced", length, len(content))
+	}
+	if length, err := tr.recover(2, 0, impatient); err != nil || length != 0 {
+		t.Errorf("without the length in the metadata it ends with %d bytes, %v: docs/pool-metadata.md says otherwise", length, err)
+	}
 }

@@ -164,7 +164,8 @@ func (w *Writer) Sync() (length int64, err error) {
 	return length, w.await(pushed)
 }
 
-// Seal ends the file with the length that it has, on the disks of all servers that are not lost.
+// Seal ends the file with the length that it has, on the disks of all servers that are not lost. Slots that no byte has
+// come to have no segments.
 func (w *Writer) Seal() (length int64, err error) {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
@@ -172,7 +173,9 @@ func (w *Writer) Seal() (length int64, err error) {
 	length = w.length
 	all := make(map[Place]bool)
 	for _, place := range w.live {
-		all[place] = true
+		if w.file.Stripes.SegmentBytes(length, place.Slot) > 0 {
+			all[place] = true
+		}
 	}
 	pushed, err := w.pushAll(all, func(place Place) *sluicev1.WriteSegmentsRequest {
 		end := &sluicev1.SealSegment{LengthBytes: uint64(w.file.Stripes.SegmentBytes(length, place.Slot))}

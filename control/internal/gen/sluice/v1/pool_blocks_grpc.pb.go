@@ -34,8 +34,9 @@ const (
 // BlockService is served by agents that hold parts of a pool's files, and called by those that read and
 // write them. It needs the role agent. Since 1.5.
 type BlockServiceClient interface {
-	// WriteSegments changes segments, in the order of the requests, and answers each of them in that order.
-	// After a failure the node reads no more requests: what the caller had sent beyond it was not done.
+	// WriteSegments changes segments, and answers the requests in their order. Those for one segment are done in
+	// their order; of others that follow, some may be done while one brings its segment to the disk. The first
+	// failure is the last answer: of what the caller had sent beyond it, some for other segments may be done.
 	WriteSegments(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WriteSegmentsRequest, WriteSegmentsResponse], error)
 	// ReadSegment reads from a segment, whether it is open or sealed.
 	ReadSegment(ctx context.Context, in *ReadSegmentRequest, opts ...grpc.CallOption) (*ReadSegmentResponse, error)
@@ -127,8 +128,9 @@ func (c *blockServiceClient) GetBlockSpace(ctx context.Context, in *GetBlockSpac
 // BlockService is served by agents that hold parts of a pool's files, and called by those that read and
 // write them. It needs the role agent. Since 1.5.
 type BlockServiceServer interface {
-	// WriteSegments changes segments, in the order of the requests, and answers each of them in that order.
-	// After a failure the node reads no more requests: what the caller had sent beyond it was not done.
+	// WriteSegments changes segments, and answers the requests in their order. Those for one segment are done in
+	// their order; of others that follow, some may be done while one brings its segment to the disk. The first
+	// failure is the last answer: of what the caller had sent beyond it, some for other segments may be done.
 	WriteSegments(grpc.BidiStreamingServer[WriteSegmentsRequest, WriteSegmentsResponse]) error
 	// ReadSegment reads from a segment, whether it is open or sealed.
 	ReadSegment(context.Context, *ReadSegmentRequest) (*ReadSegmentResponse, error)

@@ -36,8 +36,9 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // PoolMetadataService is served by agents that hold the metadata of a pool: its volumes, directories, files and
-// leases. The leader among them answers; others refuse with NOT_LEADER and say who it is. Every refusal has a
-// MetadataRefusal among the details of its status. Reads are linearizable: they see every change that was
+// leases. The leader among them answers; others refuse with NOT_LEADER and say who it is, or pass the call on to it
+// where the header sluice-pool-pass-on of the call is "leader". Every refusal has a MetadataRefusal among the details of its
+// status. Reads are linearizable: they see every change that was
 // answered before they began. Since 1.5.
 type PoolMetadataServiceClient interface {
 	// ChangeMetadata changes one thing, once, however often the same request is sent. Needs the role agent.
@@ -175,8 +176,9 @@ func (c *poolMetadataServiceClient) GetMetadataStatus(ctx context.Context, in *G
 // for forward compatibility.
 //
 // PoolMetadataService is served by agents that hold the metadata of a pool: its volumes, directories, files and
-// leases. The leader among them answers; others refuse with NOT_LEADER and say who it is. Every refusal has a
-// MetadataRefusal among the details of its status. Reads are linearizable: they see every change that was
+// leases. The leader among them answers; others refuse with NOT_LEADER and say who it is, or pass the call on to it
+// where the header sluice-pool-pass-on of the call is "leader". Every refusal has a MetadataRefusal among the details of its
+// status. Reads are linearizable: they see every change that was
 // answered before they began. Since 1.5.
 type PoolMetadataServiceServer interface {
 	// ChangeMetadata changes one thing, once, however often the same request is sent. Needs the role agent.
