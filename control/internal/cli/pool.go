@@ -263,23 +263,3 @@ func getFile(ctx context.Context, view files.View, path, target string) error {
 	}
 	return nil
 }
-
-func (u *poolUse) newRemove() *cobra.Command {
-	return &cobra.Command{
-		Use: "remove VOLUME PATH", Short: "Remove a file or an empty directory", Args: positional("VOLUME", "PATH"),
-		Long:    "Remove a file or an empty directory. Blocks of files that no path has any more are removed soon after.",
-		Example: "  sluice pool remove backups /dump.sql",
-		RunE: func(command *cobra.Command, arguments []string) error {
-			return u.attached(command.Context(), arguments[0], func(session *files.Session) error {
-				file, err := session.Stat(command.Context(), arguments[1])
-				if err != nil {
-					return err
-				}
-				if file == nil {
-					return session.RemoveDirectory(command.Context(), arguments[1])
-				}
-				return session.Remove(command.Context(), arguments[1])
-			})
-		},
-	}
-}

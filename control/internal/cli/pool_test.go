@@ -119,6 +119,30 @@ func (p *pooled) mustStand(t *testing.T) {
 	}
 }
 
+func TestPoolRemovesATree(t *testing.T) {
+	p := newPooled(t)
+	source := filepath.Join(t.TempDir(), "source")
+	if err := os.WriteFile(source, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.must(t, "create-volume", "backups")
+	for _, directory := range []string{"/2026", "/2026/11", "/2027"} {
+		p.must(t, "make-directory", "backups", directory)
+	}
+	for _, path := range []string{"/2026/a", "/2026/11/b", "/2027/c", "/d"} {
+		p.must(t, "put", "backups", source, path)
+	}
+	if done := p.pooled(t, "remove", "backups", "/2026"); done.code == 0 || !strings.Contains(done.stderr, "is not empty") {
+		t.Errorf("a directory that is not empty: code %d, %s", done.code, done.stderr)
+	}
+	p.must(t, "remove", "--recursive", "backups", "/2026")
+	if got := p.must(t, "list", "backups", "/"); strings.Contains(got, "2026") || strings.Count(got, "\n") != 3 {
+		t.Errorf("left: %s", got)
+	}
+	p.must(t, "remove", "--recursive", "backups", "/")
+	p.must(t, "remove-volume", "backups")
+}
+
 func TestPoolSaysWhatIsWrong(t *testing.T) {
 	p := newPooled(t)
 	p.must(t, "create-volume", "backups")

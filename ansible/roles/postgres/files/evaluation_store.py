@@ -4,7 +4,7 @@
 Actions: loaded, start, save, settings, restart-killed, stop. `loaded` and `start` read a JSON
 object from standard input: run (of the plan), directory (the measured disk), copies (loaded data
 directories), passwords (by role) and port. Each action prints a JSON object. It needs nothing but
-the standard library.
+the standard library, and for data in a pool the program sluice.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ LOGS = Path("/var/log/sluice-evaluation/postgres")
 START_TIMEOUT_SECONDS = 600.0
 # A stop ends with a checkpoint of all that is dirty, on a slow disk.
 SYSTEMCTL_TIMEOUT_SECONDS = 900.0
+# With this setting the data is in a pool, in a volume of the node and the run, which is mounted
+# here. What a run has left whose agents failed is nobody's concern.
+POOL_VOLUME = "pool.volume"
+POOL_MOUNT = Path("/srv/sluice-evaluation-pool")
+POOL_UNIT = "sluice-evaluation-pool.service"
 UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
 # On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
 KILLED_UNIT = """[Service]
@@ -53,12 +58,14 @@ class Store:
     def __init__(self, order: dict):
         run = order["run"]
         self.order = order
-        self.settings = run["settings"]
+        self.settings = {k: v for k, v in run["settings"].items() if k != POOL_VOLUME}
         self.is_patched = run["variant"] == "patched"
         label = run["version"] + ("" if self.is_patched else "-stock")
         self.programs = Path(f"/opt/sluice/postgres/{label}/bin")
         self.unit = f"sluice-postgres-{label}@{INSTANCE}.service"
-        self.data = Path(order["directory"]) / "data"
+        # What loaded data is copied from was not in a pool.
+        self.volume = order.get("pool_volume", "")
+        self.data = (POOL_MOUNT if self.volume else Path(order["directory"])) / "data"
         data = [str(run["data"]["record_count"]), run["data"].get("records", "")]
         self.copy = Path(order["copies"]) / "-".join(["postgres", label, *filter(None, data)])
         self.port = order["port"]
@@ -135,6 +142,31 @@ def wait_until_ready(store: Store) -> float:
     return time.monotonic() - start
 
 
+def pool(*words: str) -> None:
+    """Run a command about the pool; an error ends this program with what it said."""
+    done = subprocess.run(["sluice", "pool", *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"sluice pool {' '.join(words)}: {done.stderr.strip()}")
+
+
+def mount_pool(store: Store) -> None:
+    """Make the volume and mount it, by a process that lasts until `stop`."""
+    POOL_MOUNT.mkdir(parents=True, exist_ok=True)
+    pool("create-volume", store.volume)
+    unit = ["systemd-run", "--quiet", "--collect", f"--unit={POOL_UNIT}", "--property=Type=notify"]
+    subprocess.run([*unit, "sluice", "pool", "mount", store.volume, POOL_MOUNT], check=True)
+
+
+def leave_pool(volume: str) -> None:
+    """Remove a volume; where the agents have failed it stays, and the next run has another one."""
+    try:
+        systemctl("stop", POOL_UNIT)
+        pool("remove", "--recursive", volume, "/")
+        pool("remove-volume", volume)
+    except SystemExit as refusal:
+        print(f"volume {volume} stays: {refusal}", file=sys.stderr)
+
+
 def prepare_data(store: Store) -> bool:
     """Put a data directory on the measured disk; whether it is a loaded copy."""
     own(store.data.parent, 0o755)
@@ -154,7 +186,11 @@ def prepare_data(store: Store) -> bool:
 
 
 def write_back(store: Store) -> None:
-    """Leave nothing for the kernel to write to the measured disk while it is measured."""
+    """Leave nothing to be written to the measured disks while they are measured."""
+    if store.volume:
+        # A sync of any file of a mounted pool takes all that was written before with it.
+        subprocess.run(["sync", store.data / "postgresql.conf"], check=True)
+        return
     subprocess.run(["sync", "--file-system", store.data], check=True)
 
 
@@ -184,14 +220,21 @@ def loaded() -> dict:
 
 def start() -> dict:
     """Start a server on an empty disk, from a loaded copy if there is one."""
-    store = Store(json.load(sys.stdin))
+    order = json.load(sys.stdin)
+    store = Store(order)
+    volume = order["run"]["settings"].get(POOL_VOLUME)
+    is_loading = not store.copy.exists() and order["run"]["data"]["restore_from_copy"]
+    if volume and not is_loading:
+        store = Store(order | {"pool_volume": f"{volume}-{order['node']}-{time.time_ns()}"})
+    STATE.touch(mode=0o600)
+    STATE.write_text(json.dumps(store.order))
     LOGS.mkdir(parents=True, exist_ok=True)
     (LOGS / "postgres.log").unlink(missing_ok=True)
     began = time.monotonic()
+    if store.volume:
+        mount_pool(store)
     from_copy = prepare_data(store)
     seconds = time.monotonic() - began
-    STATE.touch(mode=0o600)
-    STATE.write_text(json.dumps(store.order))
     systemctl("start", store.unit)
     wait_until_ready(store)
     if not from_copy:
@@ -257,6 +300,8 @@ def stop() -> dict:
         systemctl("stop", store.unit)
         keep_log(store.unit)
         STATE.unlink()
+        if store.volume:
+            leave_pool(store.volume)
     UNIT_DATA.unlink(missing_ok=True)
     return {"logs": str(LOGS)}
 

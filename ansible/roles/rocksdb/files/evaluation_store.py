@@ -177,15 +177,6 @@ def put_into_pool(store: Store) -> None:
     own(MESSAGES, store.order["user"])
 
 
-def remove_from_pool(volume: str, folder: Path) -> None:
-    """Remove what a folder of a volume has."""
-    for entry in listed(volume, folder):
-        path = folder / entry["name"]
-        if entry["is_directory"]:
-            remove_from_pool(volume, path)
-        pool("remove", volume, str(path))
-
-
 def newest_options(store: Store) -> str:
     """The options that the database was opened with last, as RocksDB has written them down."""
     if store.volume:
@@ -276,7 +267,7 @@ def restart_killed() -> dict:
 def leave_pool(volume: str) -> None:
     """Remove a volume; where the agents have failed it stays, and the next run has another one."""
     try:
-        remove_from_pool(volume, Path("/"))
+        pool("remove", "--recursive", volume, "/")
         pool("remove-volume", volume)
     except SystemExit as refusal:
         print(f"volume {volume} stays: {refusal}", file=sys.stderr)

@@ -1,6 +1,7 @@
 """The program that runs PostgreSQL for a run: what it writes, and what it refuses."""
 
 import importlib.util
+import io
 import json
 from pathlib import Path
 
@@ -119,3 +120,69 @@ def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
     monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
     with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
         program.main()
+
+
+POOLED = {"pool.volume": "evaluation", "max_wal_size": "1GB"}
+
+
+@pytest.fixture
+def pooled(program, tmp_path, monkeypatch):
+    """What is asked of `sluice pool`, systemd and the server by a run whose data is in a pool."""
+    asked = []
+    monkeypatch.setattr(program, "POOL_MOUNT", tmp_path / "mount")
+    monkeypatch.setattr(program, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(program, "pool", lambda *words: asked.append(words))
+    monkeypatch.setattr(program, "systemctl", lambda *words: asked.append(words) or "inactive")
+    monkeypatch.setattr(program, "own", lambda path, mode: path.mkdir(parents=True, exist_ok=True))
+    monkeypatch.setattr(program, "mount_pool", lambda store: asked.append(("mount", store.volume)))
+    monkeypatch.setattr(program, "keep_log", lambda unit: None)
+    for name in ("wait_until_ready", "write_back", "make_objects"):
+        monkeypatch.setattr(program, name, lambda store: 0.0)
+    return asked
+
+
+def begin(program, tmp_path, monkeypatch, settings):
+    data = {"record_count": 10, "restore_from_copy": True}
+    wanted = order(tmp_path, settings=settings, data=data) | {"node": "pg1"}
+    monkeypatch.setattr(program.sys, "stdin", io.StringIO(json.dumps(wanted)))
+    program.start()
+    return program.read_state()
+
+
+def test_data_in_a_pool_begins_with_the_copy_and_its_volume_goes(
+    program, tmp_path, monkeypatch, pooled
+):
+    (tmp_path / "copies" / "postgres-17.11-10").mkdir(parents=True)
+    store = begin(program, tmp_path, monkeypatch, POOLED)
+    assert store.data == tmp_path / "mount" / "data"
+    assert store.volume.startswith("evaluation-pg1-")
+    assert pooled.index(("mount", store.volume)) < pooled.index(("start", store.unit))
+    # It is no setting of the server.
+    assert "pool" not in (store.data / "postgresql.conf").read_text()
+    program.stop()
+    assert pooled[-3:] == [
+        ("stop", program.POOL_UNIT),
+        ("remove", "--recursive", store.volume, "/"),
+        ("remove-volume", store.volume),
+    ]
+
+
+def test_what_is_loaded_for_a_copy_is_not_in_the_pool(program, tmp_path, monkeypatch, pooled):
+    monkeypatch.setattr(program, "as_postgres", lambda *argv, **_: Path(argv[2]).mkdir())
+    store = begin(program, tmp_path, monkeypatch, POOLED)
+    assert store.data == tmp_path / "disk" / "data"
+    program.stop()
+    assert not [words for words in pooled if words[0] in ("mount", "remove-volume")]
+
+
+def test_a_pool_that_does_not_answer_leaves_the_volume(
+    program, tmp_path, monkeypatch, pooled, capsys
+):
+    def refuse(*words):
+        raise SystemExit("the pool does not answer")
+
+    (tmp_path / "copies" / "postgres-17.11-10").mkdir(parents=True)
+    store = begin(program, tmp_path, monkeypatch, POOLED)
+    monkeypatch.setattr(program, "pool", refuse)
+    program.stop()
+    assert f"volume {store.volume} stays: the pool does not answer" in capsys.readouterr().err

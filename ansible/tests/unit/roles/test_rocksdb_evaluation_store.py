@@ -194,9 +194,9 @@ class FakePool:
     def get(self, volume, path, file):
         Path(file).write_text(self.volumes[volume][path])
 
-    def remove(self, volume, path):
-        assert not [name for name in self.volumes[volume] if name.startswith(f"{path}/")]
-        del self.volumes[volume][path]
+    def remove(self, option, volume, path):
+        assert (option, path) == ("--recursive", "/")
+        self.volumes[volume].clear()
 
     def list(self, volume, path, *_):
         files = self.volumes[volume].items()
