@@ -117,3 +117,45 @@ def test_a_real_log():
         assert 0 < event.end - event.start < 60
     assert "compaction_seconds" not in hbase.metrics(events)
     assert "compaction_seconds" in hbase.metrics(finished)
+
+
+def elsewhere(node: str = "hb2") -> str:
+    return f"{node} compacts 2 files of f as 01234567-89ab-cdef-0123-456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("said", "place", "count"),
+    [
+        ([elsewhere()], {"node": "hb2"}, {"remote_compactions_count": 1}),
+        (
+            ["f is compacted here (below-threshold): no peer is less loaded"],
+            {"local_reason": "below-threshold"},
+            {"remote_compactions_count": 0, "local_compactions_below_threshold_count": 1},
+        ),
+        # Begun there, and lost.
+        (
+            [elsewhere(), "f is compacted here (worker-lost): it was killed"],
+            {"local_reason": "worker-lost"},
+            {"remote_compactions_count": 0, "local_compactions_worker_lost_count": 1},
+        ),
+        (
+            ["f is compacted here: the job could not be offered"],
+            {"local_reason": "offload-failed"},
+            {"remote_compactions_count": 0, "local_compactions_offload_failed_count": 1},
+        ),
+        (["f has nothing to do with it"], {}, {}),
+    ],
+)
+def test_a_compaction_that_was_offered_says_where_it_was_done(said, place, count):
+    lines = [starting(), *said, completed()]
+    events = hbase.read(line(1795205416000 + at, text) for at, text in enumerate(lines))
+    [event] = events
+    found = {name: event.attributes.get(name) for name in ("node", "local_reason")}
+    assert {name: value for name, value in found.items() if value} == place
+    metrics = hbase.metrics(events)
+    assert {n: v for n, v in metrics.items() if n.startswith(("remote_", "local_"))} == count
+
+
+def test_one_that_was_not_finished_is_counted_in_no_place():
+    events = hbase.read([line(1795205416000, starting()), line(1795205416001, elsewhere())])
+    assert "remote_compactions_count" not in hbase.metrics(events)

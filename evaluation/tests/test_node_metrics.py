@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 from sluice_evaluation.analysis import GENERATOR_WAIT_SHARE, STOLEN_SHARE, CellRuns
 from sluice_evaluation.inference import Caution
-from sluice_evaluation.node_metrics import stolen_share, throttled_share
+from sluice_evaluation.node_metrics import cpu_in_windows, stolen_share, throttled_share
 from sluice_evaluation.records import load_all, normal_phase
+from sluice_evaluation.store_logs import Sample
 
 HEADER = "epoch_seconds,source,name,value"
 
@@ -108,3 +109,48 @@ def test_a_generator_that_waited_is_warned_of(smoke_results, tmp_path, share, wh
     run = run_of_a_generator(load_all(smoke_results)[0], tmp_path, share, **where)
     cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
     assert (Caution.GENERATOR_WAITED in cell.cautions) is warned
+
+
+def counter(source, *pairs):
+    """Samples of the processor time of a node or a daemon at times."""
+    return [Sample(at, source, "cpu_seconds", seconds) for at, seconds in pairs]
+
+
+def test_processor_time_in_windows_is_of_all_nodes_and_of_each_daemon():
+    nodes = {
+        "hb1": [
+            *counter("group:node", (0, 0), (10, 10), (20, 30)),
+            *counter("process:regionserver", (0, 5), (10, 5), (20, 15)),
+            Sample(5, "group:node", "throttled_seconds", 99),
+            Sample(5, "cpu", "user_seconds", 99),
+        ],
+        "hb2": counter("group:node", (0, 0), (20, 2)),
+    }
+    found = cpu_in_windows(nodes, "busy", [(5, 15)])
+    assert found == {
+        "busy_nodes_cpu_seconds": pytest.approx(5 + 10 + 1),
+        "busy_regionserver_cpu_seconds": pytest.approx(5),
+    }
+    # What is in two windows counts once, and what lies between windows not at all.
+    assert cpu_in_windows(nodes, "busy", [(5, 14), (9, 15), (0, 1)]) == {
+        "busy_nodes_cpu_seconds": pytest.approx(1 + 15 + 1.1),
+        "busy_regionserver_cpu_seconds": pytest.approx(5),
+    }
+    assert cpu_in_windows(nodes, "busy", []) == {}
+
+
+def test_what_was_not_sampled_through_all_windows_is_not_told():
+    nodes = {
+        "hb1": [
+            *counter("group:node", (0, 0), (20, 20)),
+            *counter("process:regionserver", (0, 0), (12, 12)),
+            *counter("process:master", (0, 0), (20, 1)),
+        ],
+        "hb2": counter("group:node", (0, 0), (14, 2)),
+    }
+    assert set(cpu_in_windows(nodes, "busy", [(5, 13)])) == {
+        "busy_nodes_cpu_seconds", "busy_master_cpu_seconds",
+    }  # fmt: skip
+    assert set(cpu_in_windows(nodes, "busy", [(1, 2), (5, 15)])) == {"busy_master_cpu_seconds"}
+    nodes["hb3"] = [Sample(1, "cpu", "user_seconds", 1)]
+    assert set(cpu_in_windows(nodes, "busy", [(5, 13)])) == {"busy_master_cpu_seconds"}

@@ -105,6 +105,26 @@ def test_sample_of_control_groups_of_both_versions(tmp_path):
         sampler.group_files(["nonsense"])
 
 
+def test_sample_of_a_process_is_its_time_in_both_modes(tmp_path):
+    text = f"7 (a (b) c) S {' '.join(['0'] * 10)} 150 50 900 900 20 0\n"
+    assert list(sampler.process_samples("daemon", text, 100)) == [
+        ("process:daemon", "cpu_seconds", 2.0)
+    ]
+    numbers = sampler.process_numbers(["daemon=7", f"own={os.getpid()}"])
+    assert numbers == {"daemon": 7, "own": os.getpid()}
+    for bad in ("nonsense", "=7", "daemon=", "daemon=-7"):
+        with pytest.raises(ValueError, match="NAME=PID"):
+            sampler.process_numbers([bad])
+
+
+def test_a_process_that_has_ended_is_left_out():
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    processes = {"ended": ended.pid, "own": os.getpid()}
+    sources = {source for source, _, _ in sampler.read_all(Path("/proc"), {}, processes)}
+    assert {s for s in sources if s.startswith("process:")} == {"process:own"}
+
+
 def test_sample_stops_after_its_rounds(tmp_path):
     output = tmp_path / "samples.csv"
     rounds = sampler.sample(output, 0.01, 0.05, {}, threading.Event())

@@ -58,6 +58,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         run_checks.require_no_recovery(events, steps)
         results_of_run = results_of(clients, planned, normal, origin) | counts
         run_checks.require_answers(results_of_run)
+        busy = _busy(planned, events, normal)
         document = _skeleton(plan, planned, run)
         document |= {
             "status": "complete",
@@ -75,9 +76,10 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "summaries": summaries,
             "results": results_of_run,
             "metrics": metrics
-            | latency_by_window(clients, planned, normal, origin, _busy(planned, events, normal))
+            | latency_by_window(clients, planned, normal, origin, busy)
             | tail_latency(clients, planned, normal, origin)
             | _work_metrics(clients, planned, origin, steps, copied)
+            | _processor_metrics(normal, origin, busy, copied)
             | _optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
@@ -299,6 +301,25 @@ def _work_metrics(
     end = origin + node_metrics.end_of_work(steps)
     found = node_metrics.cpu_metrics(nodes, origin, end, operations)
     return found | node_metrics.drain_metrics(steps, operations)
+
+
+def _processor_metrics(
+    normal: dict[str, float],
+    origin: float,
+    busy: tuple[str, list[Span]] | None,
+    copied: list[Path],
+) -> dict[str, float]:
+    """Processor time of nodes and daemons in the normal phase, and while the store works behind."""
+    nodes = node_metrics.read_samples(path for path in copied if path.suffix == ".csv")
+    whole = [(normal["start_seconds"], normal["end_seconds"])]
+    parts = {"normal_phase": whole} | dict([busy] if busy else [])
+    return {
+        metric: seconds
+        for part, spans in parts.items()
+        for metric, seconds in node_metrics.cpu_in_windows(
+            nodes, part, [(origin + start, origin + end) for start, end in spans]
+        ).items()
+    }
 
 
 def _is_warming_up(

@@ -1,7 +1,8 @@
-"""Processor time of nodes and what was left to do after the load: numbers of the whole run.
+"""Processor time of nodes and daemons, and what was left to do after the load.
 
-Processor time comes from the samples of the control group `node`, of which each node has one;
-what others took of it from those of the machine, which `probes/sampler.py` describes.
+Processor time of nodes comes from the samples of the control group `node`, of which each has one,
+that of daemons from those of their processes; what others took of it from those of the machine,
+which `probes/sampler.py` describes.
 """
 
 import csv
@@ -15,12 +16,16 @@ from sluice_evaluation.raw_clients import Key, counted_of
 from sluice_evaluation.store_logs import Sample
 
 NODE_GROUP = "group:node"
+PROCESS = "process:"
 DRAIN = "drain"
 _MACHINE = "cpu"
 _STEAL = "steal_seconds"
 _THROTTLED = "throttled_seconds"
 # So many at either end may lie outside: samples do not come at the moments that are asked for.
 _OPEN_INTERVALS = 2
+
+# Seconds since the epoch.
+Window = tuple[float, float]
 
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
@@ -77,6 +82,71 @@ def _spent(node: Iterable[Sample], start: float, end: float) -> float | None:
     interval = covered / (len(inside) - 1)
     is_whole = covered >= end - start - 2 * _OPEN_INTERVALS * interval
     return inside[-1].value - inside[0].value if is_whole else None
+
+
+def cpu_in_windows(
+    samples: dict[str, list[Sample]], part: str, windows: Iterable[Window]
+) -> dict[str, float]:
+    """What all nodes together, and each of their daemons, used in a part of a run, by its name.
+
+    Time that is in several windows counts once. What was not sampled from the begin to the end of
+    each of them is left out, and all nodes where one of them was not.
+    """
+    apart = _joined(windows)
+    if not apart:
+        return {}
+    used = {
+        f"{part}_{_metric_of(source)}_cpu_seconds": [
+            _used(node, source, apart) for node in samples.values() if _has(node, source)
+        ]
+        for source in _processor_sources(samples)
+    }
+    nodes = used.get(f"{part}_nodes_cpu_seconds")
+    if nodes is not None and len(nodes) < len(samples):
+        nodes.append(None)
+    return {name: round(sum(parts), 3) for name, parts in used.items() if None not in parts}
+
+
+def _processor_sources(samples: dict[str, list[Sample]]) -> set[str]:
+    sources = {s.source for node in samples.values() for s in node if s.name == "cpu_seconds"}
+    return {s for s in sources if s == NODE_GROUP or s.startswith(PROCESS)}
+
+
+def _metric_of(source: str) -> str:
+    return "nodes" if source == NODE_GROUP else source.removeprefix(PROCESS)
+
+
+def _has(node: Iterable[Sample], source: str) -> bool:
+    return any(s.source == source for s in node)
+
+
+def _joined(windows: Iterable[Window]) -> list[Window]:
+    """The same time in windows that do not overlap."""
+    apart: list[Window] = []
+    for start, end in sorted(windows):
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
+
+
+def _used(node: Iterable[Sample], source: str, windows: list[Window]) -> float | None:
+    counted = [
+        (s.epoch_seconds, s.value) for s in node if (s.source, s.name) == (source, "cpu_seconds")
+    ]
+    ends = [(_counted_at(counted, start), _counted_at(counted, end)) for start, end in windows]
+    if any(None in pair for pair in ends):
+        return None
+    return sum(end - start for start, end in ends)
+
+
+def _counted_at(counted: list[tuple[float, float]], at: float) -> float | None:
+    """A counter between two of its samples, or None where it is not between any."""
+    for (before, low), (after, high) in itertools.pairwise(counted):
+        if before <= at <= after and before < after:
+            return low + (high - low) * (at - before) / (after - before)
+    return None
 
 
 def stolen_share(samples: Path, start: float, end: float) -> float | None:

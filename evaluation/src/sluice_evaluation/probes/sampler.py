@@ -1,4 +1,4 @@
-"""Samples CPU, memory, disks and pressure of the machine and its control groups into a CSV file.
+"""Samples CPU, memory, disks and pressure of the machine, its groups and processes into a CSV file.
 
 Standard library alone, so that a node can run this very file. Ends on SIGTERM or SIGINT, or after
 --duration. Counters are cumulative, as the kernel gives them; a reader takes differences. How late
@@ -34,6 +34,9 @@ _CPU_STAT_FIELDS = (
     ("throttled_usec", "throttled_seconds", 1e6),
     ("throttled_time", "throttled_seconds", 1e9),
 )
+
+# Of /proc/PID/stat behind the name of the program: time in the program, and in the kernel for it.
+_PROCESS_CPU_FIELDS = slice(11, 13)
 
 # Often enough to see a stall that is in a 99th percentile, seldom enough to cost nothing.
 _TIMER_SECONDS = 0.01
@@ -131,14 +134,25 @@ def group_samples(group: str, file_name: str, text: str) -> Iterator[Sample]:
         yield source, "memory_bytes", int(text)
 
 
+def process_samples(process: str, text: str, ticks_per_second: int) -> Iterator[Sample]:
+    """CPU time of a process, of all its threads, from /proc/PID/stat."""
+    # The name of a program is in parentheses, and may have blanks and parentheses itself.
+    fields = text.rpartition(")")[2].split()
+    ticks = sum(map(int, fields[_PROCESS_CPU_FIELDS]))
+    yield f"process:{process}", "cpu_seconds", ticks / ticks_per_second
+
+
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def read_all(proc: Path, groups: dict[str, list[Path]]) -> Iterator[Sample]:
+def read_all(
+    proc: Path, groups: dict[str, list[Path]], processes: dict[str, int]
+) -> Iterator[Sample]:
     """One sample of everything; what the kernel does not offer is left out."""
+    ticks = os.sysconf("SC_CLK_TCK")
     readers = {
-        "stat": lambda text: cpu_samples(text, os.sysconf("SC_CLK_TCK")),
+        "stat": lambda text: cpu_samples(text, ticks),
         "meminfo": memory_samples,
         "diskstats": disk_samples,
     }
@@ -153,6 +167,10 @@ def read_all(proc: Path, groups: dict[str, list[Path]]) -> Iterator[Sample]:
             # A group goes away with its container.
             with contextlib.suppress(OSError):
                 yield from group_samples(group, path.name, path.read_text())
+    for process, pid in processes.items():
+        # It may have ended.
+        with contextlib.suppress(OSError):
+            yield from process_samples(process, (proc / str(pid) / "stat").read_text(), ticks)
 
 
 def group_files(specifications: list[str]) -> dict[str, list[Path]]:
@@ -167,6 +185,17 @@ def group_files(specifications: list[str]) -> dict[str, list[Path]]:
     return found
 
 
+def process_numbers(specifications: list[str]) -> dict[str, int]:
+    """The number of each NAME=PID; ValueError when a specification is not one."""
+    found: dict[str, int] = {}
+    for specification in specifications:
+        name, _, number = specification.partition("=")
+        if not name or not number.isdecimal():
+            raise ValueError(f"--process {specification}: write NAME=PID of a process")
+        found[name] = int(number)
+    return found
+
+
 def sample(
     output: Path,
     interval_seconds: float,
@@ -175,6 +204,7 @@ def sample(
     stop: threading.Event,
     proc: Path = Path("/proc"),
     timer: TimerProbe | None = None,
+    processes: dict[str, int] | None = None,
 ) -> int:
     """Append samples to a new file until `stop` is set; returns how many rounds were made."""
     begun = time.monotonic()
@@ -184,7 +214,8 @@ def sample(
         writer.writerow(COLUMNS)
         while not stop.is_set():
             now = f"{time.time():.3f}"
-            writer.writerows((now, *_formatted(row)) for row in read_all(proc, groups))
+            found = read_all(proc, groups, processes or {})
+            writer.writerows((now, *_formatted(row)) for row in found)
             if timer:
                 writer.writerows((now, *_formatted(row)) for row in timer.samples())
             out.flush()
@@ -213,6 +244,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=PATH",
         help="also a control group, by its folder below /sys/fs/cgroup; repeatable",
     )
+    parser.add_argument(
+        "--process",
+        action="append",
+        default=[],
+        metavar="NAME=PID",
+        help="also the CPU time of a process, under this name; repeatable",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -225,9 +263,18 @@ def run(options: argparse.Namespace) -> int:
         return 2
     try:
         groups = group_files(options.group)
+        processes = process_numbers(options.process)
         timer = TimerProbe(time.monotonic, time.sleep)
         timer.start()
-        sample(options.output, options.interval, options.duration, groups, stop, timer=timer)
+        sample(
+            options.output,
+            options.interval,
+            options.duration,
+            groups,
+            stop,
+            timer=timer,
+            processes=processes,
+        )
     except (ValueError, FileExistsError) as error:
         print(f"sample: {error}", file=sys.stderr)
         return 2

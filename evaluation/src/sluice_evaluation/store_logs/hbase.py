@@ -1,13 +1,15 @@
 """Compactions from a region server's log, written with `%d{UNIX_MILLIS} %p [%t] %c{1}: %m%n`.
 
 The messages are those of HStore.compact, HStore.logCompactionEndMessage and CompactSplit's
-doCompaction, version 2.6. They have no number in common, but a compaction begins and ends on one
-thread. Tables of HBase itself are left out.
+doCompaction, version 2.6, and those of the plug-in's RemoteCompaction and OffloadingCompactor. They
+have no number in common, but a compaction begins and ends on one thread. Tables of HBase itself are
+left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice_evaluation.store_logs import Event
 
@@ -25,6 +27,10 @@ _COMPLETED = re.compile(
     r"Completed(?P<major> major)? compaction of (?P<files>\d+)(?: \(all\))? file\(s\) in "
     r".*, total size for store is "
 )
+_ELSEWHERE = re.compile(r"(?P<node>\S+) compacts \d+ files of \S+ as [0-9a-f-]{36}$")
+_HERE = re.compile(r"\S+ is compacted here(?: \((?P<reason>[a-z-]+)\))?: ")
+# Its line has the exception and no word for it.
+_UNNAMED_REASON = "offload-failed"
 _NOT_COMPLETED = re.compile(r"(?:Aborted compaction|Compaction failed) ")
 _OWN_NAMESPACE = "hbase"
 _MASTERS_OWN = "/MasterData/"
@@ -41,6 +47,19 @@ class _Running:
     family: str
     input_bytes: int
     files_count: int
+    # Where it is done, if it was offered to other nodes.
+    place: dict[str, str] = field(default_factory=dict)
+
+    def placed(self, message: str) -> None:
+        """Note where it is done, if that is what a message says; the last one counts."""
+        if match := _ELSEWHERE.match(message):
+            self._place("node", match["node"])
+        elif match := _HERE.match(message):
+            self._place("local_reason", match["reason"] or _UNNAMED_REASON)
+
+    def _place(self, name: str, value: str) -> None:
+        self.place.clear()
+        self.place[name] = value
 
     def ended(self, end: float, number: int, major: bool | None) -> Event:
         """The compaction with its end; `major` is None when it was not finished."""
@@ -51,6 +70,7 @@ class _Running:
             "family": self.family,
             "input_bytes": self.input_bytes,
             "files_count": self.files_count,
+            **self.place,
         }
         if major is not None:
             attributes["major"] = major
@@ -75,6 +95,8 @@ def read(lines: Iterable[str]) -> list[Event]:
             events.append(running.pop(thread).ended(epoch, len(events) + 1, major))
         elif _NOT_COMPLETED.match(message):
             events.append(running.pop(thread).ended(epoch, len(events) + 1, None))
+        else:
+            running[thread].placed(message)
     for compaction in running.values():
         events.append(compaction.ended(epoch, len(events) + 1, None))
     return events
@@ -84,7 +106,8 @@ def metrics(events: Iterable[Event]) -> dict[str, float]:
     """What the compactions of one run add up to.
 
     compaction_seconds is from the first start to the last end, and there only when all were
-    finished: the time that it took to work the debt off.
+    finished: the time that it took to work the debt off. Of compactions that were offered to other
+    nodes there is how many were done there, and how many here, by each reason that there was.
     """
     compactions = [event for event in events if event.kind == "compaction"]
     finished = [c for c in compactions if c.attributes["finished"]]
@@ -96,7 +119,21 @@ def metrics(events: Iterable[Event]) -> dict[str, float]:
     if finished and len(finished) == len(compactions):
         start, end = min(c.start for c in finished), max(c.end for c in finished)
         found["compaction_seconds"] = round(end - start, 3)
-    return found
+    return found | _places(finished)
+
+
+def _places(finished: list[Event]) -> dict[str, float]:
+    remote = sum("node" in c.attributes for c in finished)
+    reasons = Counter(
+        c.attributes["local_reason"] for c in finished if "local_reason" in c.attributes
+    )
+    if not remote and not reasons:
+        return {}
+    here = {
+        f"local_compactions_{reason.replace('-', '_')}_count": count
+        for reason, count in sorted(reasons.items())
+    }
+    return {"remote_compactions_count": remote} | here
 
 
 def _started(match: re.Match, epoch: float) -> _Running:
