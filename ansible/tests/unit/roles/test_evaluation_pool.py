@@ -53,12 +53,20 @@ def test_agents_run_before_data_is_put_into_their_pool_and_until_it_is_removed()
 HOSTS = {name: {"agent_pool_server": {"directory": "/disk/pool"}} for name in ("rd1", "rd2")}
 
 
-@pytest.mark.parametrize("clients", [[{"node": 1}], [{}]])
-def test_the_disks_of_all_hosts_are_new_where_any_number_of_them_is_loaded(clients):
-    run = {"clients": clients, "device": {"model": "throttle"}}
+@pytest.mark.parametrize(
+    ("run", "hosts"),
+    [
+        ({"clients": [{"node": 1}]}, ["rd1", "rd2"]),
+        ({"clients": [{}], "agents": {"pool": {}}}, ["rd1", "rd2"]),
+        ({"clients": [{}], "agents": {"compaction": {}}}, ["rd1"]),
+        ({"clients": [{}]}, ["rd1"]),
+    ],
+)
+def test_the_disks_of_all_hosts_are_new_where_they_hold_a_part_of_what_is_measured(run, hosts):
+    run = run | {"device": {"model": "throttle"}}
     known = {"evaluation_run": run, "evaluation_hosts": ["rd1", "rd2"], "evaluation_disk": "d"}
     host = Host("evaluation", "rd1", **known)
-    assert host.value("_evaluation_disk_hosts") == ["rd1", "rd2"]
+    assert host.value("_evaluation_disk_hosts") == hosts
     for name in ("Make the disks anew", "Bring the disks' rates into force"):
         task = task_of("evaluation", "steps.yml", name)
         assert task["loop"] == "{{ _evaluation_disk_hosts }}"

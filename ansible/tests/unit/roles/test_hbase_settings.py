@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 COLLECTION = Path(__file__).parents[3]
-ONE, THREE = "local-hbase", "local-hbase-three"
+ONE, THREE, OFFLOAD = "local-hbase", "local-hbase-three", "local-hbase-offload"
+COMPACTOR = "hbase.hstore.defaultengine.compactor.class"
+OFFLOAD_SOCKET = "sluice.compaction.offload.socket"
 # What a user may set, together: each run of Ansible takes seconds.
 CHANGED = {
     "hbase_settings": {
@@ -174,6 +176,38 @@ def test_the_plug_in_is_loaded_by_the_patched_build(written):
     assert site["dfs.datanode.plugins"].startswith("dev.sluice.hdfs.")
     chooser = site["dfs.datanode.fsdataset.volume.choosing.policy"]
     assert chooser.startswith("dev.sluice.hdfs.")
+
+
+def test_compactions_stay_unless_they_are_to_be_offered(written):
+    for files in written(THREE).values():
+        site = files["hbase-site.xml"]
+        assert site[COMPACTOR] == "dev.sluice.hbase.compaction.CountingCompactor"
+        assert OFFLOAD_SOCKET not in site
+
+
+@pytest.mark.parametrize(
+    ("inventory", "extra"), [(OFFLOAD, {}), (THREE, {"inventory_offload_enabled": True})]
+)
+def test_compactions_are_offered_at_the_socket_of_the_nodes_agent(written, inventory, extra):
+    for files in written(inventory, **extra).values():
+        site = files["hbase-site.xml"]
+        assert site[COMPACTOR] == "dev.sluice.hbase.offload.OffloadingCompactor"
+        assert site[OFFLOAD_SOCKET] == "/run/sluice/agent/compaction.sock"
+
+
+def test_nodes_that_only_compact_find_hdfs_as_the_region_server_does(written):
+    by_host = written(OFFLOAD)
+    assert sorted(by_host) == ["hb1", "hb2", "hb3"]
+    for host in ("hb2", "hb3"):
+        files = by_host[host]
+        assert "zoo.cfg" not in files
+        for name in ("fs.defaultFS", "hbase.rootdir", "dfs.replication"):
+            told, wanted = (
+                [f[name] for f in s.values() if name in f] for s in (files, by_host["hb1"])
+            )
+            assert told == wanted
+            assert len(told) == 1
+        assert "hbase.coprocessor.master.classes" not in files["hbase-site.xml"]
 
 
 def test_masters_alone_load_their_part_of_it(written):

@@ -25,7 +25,14 @@ PROOF = "sluice_upgrade_proof_2.6.4-hadoop3"
 )
 def test_rows_of_an_upgrade_are_written_once(tables, end, changed, created, written, compared):
     hosts = {name: {"_hbase_other_units": [] if name in changed else ["former"]} for name in THREE}
-    known = {"hostvars": hosts, "ansible_play_hosts": THREE, "_hbase_tables": {"stdout": tables}}
+    # One without daemons has no build to change, and tells nothing.
+    hosts["worker"] = {"_hbase_other_units": []}
+    known = {
+        "groups": {"hbase_regionserver": THREE},
+        "hostvars": hosts,
+        "ansible_play_hosts": list(hosts),
+        "_hbase_tables": {"stdout": tables},
+    }
     if end is not None:
         known["_hbase_proof_ends"] = {"stdout": end}
     host = Host("hbase", "hb1", **known)
