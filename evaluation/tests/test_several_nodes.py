@@ -109,3 +109,45 @@ def test_the_arm_with_offloading_differs_in_nothing_else(tmp_path):
     assert "client" in offload["agents"]["compaction"]
     differing = set(offload["settings"].items()) - set(pooled["settings"].items())
     assert {name for name, _ in differing} == {"plugin.remote", "plugin.minimum_input_bytes"}
+
+
+def test_the_arm_whose_region_server_offers_differs_in_nothing_else(tmp_path):
+    plan, offload = planned_of("hbase-offload", tmp_path, arm="offload")
+    assert offload["agents"]["compaction"]["client"]["threshold_share"] == 0
+    local = next(run for run in plan["runs"] if run["factors"]["arm"] == "local")
+    assert "agents" not in local
+    for part in ("variant", "device", "orders", "clients", "measure"):
+        assert local[part] == offload[part]
+    differing = dict(set(offload["settings"].items()) - set(local["settings"].items()))
+    assert differing == {
+        "hbase.hstore.defaultengine.compactor.class": (
+            "dev.sluice.hbase.offload.OffloadingCompactor"
+        ),
+        "sluice.compaction.offload.socket": "/run/sluice/agent/compaction.sock",
+    }
+
+
+def test_a_record_tells_what_daemons_and_nodes_used_while_they_were_measured(tmp_path):
+    plan, run = planned_of("hbase-offload", tmp_path, arm="offload")
+    raw = write_raw(run, tmp_path / "raw")
+    begin = int(json.loads((raw / "timeline.jsonl").read_text().splitlines()[0])["epoch_seconds"])
+    (raw / "samples" / "host.csv").unlink()
+    for node, sources in {
+        "hb1": {"group:node": 0.5, "process:regionserver": 0.25},
+        "hb2": {"group:node": 0.125},
+    }.items():
+        rows = ["epoch_seconds,source,name,value"]
+        for source, share in sources.items():
+            rows += [f"{begin + s},{source},cpu_seconds,{s * share}" for s in range(400)]
+        (raw / "samples" / f"{node}.csv").write_text("\n".join(rows) + "\n")
+    directory = assemble.record_run(plan, run, raw, tmp_path / "results")
+    document = records.load(directory / "record.json").document
+    metrics = document["metrics"]
+    normal = run["phases"][-1]
+    seconds = normal["end_seconds"] - normal["start_seconds"]
+    assert metrics["normal_phase_nodes_cpu_seconds"] == pytest.approx(0.625 * seconds)
+    assert metrics["normal_phase_regionserver_cpu_seconds"] == pytest.approx(0.25 * seconds)
+    ran = metrics["compaction_seconds"]
+    assert metrics["while_compacting_regionserver_cpu_seconds"] == pytest.approx(
+        0.25 * ran, rel=0.01
+    )
