@@ -81,16 +81,19 @@ class OffloadCluster:
 
     # What is known of it
 
+    def _served(self) -> list[dict]:
+        """The region and its server; nothing while it is on its way."""
+        return self.commands.json("regions", "--table", TABLE)
+
     def server(self) -> str:
-        """The name of the daemon that serves the region; none while it is on its way."""
-        [region] = self.commands.json("regions", "--table", TABLE)
-        ports = {
-            str(self.node.ports[name]): name for name in self.node.layout.region_server_names()
-        }
-        return ports.get((region["server"] or ",").split(",")[1], "")
+        """The name of the daemon that serves the region; empty while it is on its way."""
+        names = self.node.layout.region_server_names()
+        ports = {str(self.node.ports[name]): name for name in names}
+        found = [ports[region["server"].split(",")[1]] for region in self._served()]
+        return "".join(found)
 
     def region(self) -> str:
-        [region] = self.commands.json("regions", "--table", TABLE)
+        [region] = self._served()
         return region["region"]
 
     def figures(self) -> dict[str, float]:
@@ -209,8 +212,9 @@ class OffloadCluster:
             for daemon in self.node.ended():
                 daemon.start()
             try:
-                status = self.commands.json("status")
+                # It may wait until a killed server counts as dead: who lives is asked then.
                 self.commands.run("get", TABLE, f"first-{FIRST_ROWS - 1:06d}")
+                status = self.commands.json("status")
                 served = not status["regions_in_transition"] and len(status["live_servers"]) == 2
                 return served and bool(self.figures())
             except (CommandError, OSError, LookupError):

@@ -62,7 +62,7 @@ def region_moved(cluster: OffloadCluster) -> None:
     before, counted, region = cluster.server(), cluster.locals(), cluster.region()
     worker = cluster.stop_worker_in_job()
     cluster.commands.run("move", region)
-    wait_for("the region on another server", lambda: cluster.server() != before)
+    wait_for("the region on another server", lambda: cluster.server() not in ("", before))
     wait_for("the end of the worker", worker.is_gone)
     cluster.wait_until_served()
     cluster.commands.run("move", region)
