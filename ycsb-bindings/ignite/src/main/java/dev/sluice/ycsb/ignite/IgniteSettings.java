@@ -2,7 +2,9 @@ package dev.sluice.ycsb.ignite;
 
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.regex.Pattern;
 
@@ -14,7 +16,9 @@ record IgniteSettings(
     boolean upsert,
     String profile,
     int partitions,
-    int replicas) {
+    int replicas,
+    Placement.Shares shares,
+    Placement.Order placement) {
   static final Setting ADDRESSES =
       Setting.of(
           "ignite.addresses",
@@ -33,15 +37,28 @@ record IgniteSettings(
           "ignite.profile",
           "rocks",
           "create-table: storage profile of the nodes, of engine rocksdb for tables in RocksDB");
-  private static final Setting PARTITIONS =
+  static final Setting PARTITIONS =
       Setting.of("ignite.partitions", "8", "create-table: partitions of the table");
   private static final Setting REPLICAS =
       Setting.of("ignite.replicas", "1", "create-table: nodes that keep each partition");
+  static final Setting SHARES =
+      Setting.of(
+          "ignite.partitionshares",
+          "hash",
+          "how keys are spread over partitions: hash (by Ignite itself), uniform or zipfian; the"
+              + " same for create-table, loads and runs");
+  private static final Setting PLACEMENT =
+      Setting.of(
+          "ignite.placement",
+          "crowded",
+          "create-table with uniform or zipfian: crowded has the largest partitions on one node,"
+              + " balanced gives each node as much");
 
   private static final Pattern ADDRESS = Pattern.compile("[^\\s:]+(:\\d+)?|\\[[^\\s\\]]+](:\\d+)?");
 
   static List<Setting> all() {
-    return List.of(ADDRESSES, TIMEOUT, BATCH_SIZE, UPSERT, PROFILE, PARTITIONS, REPLICAS);
+    return List.of(
+        ADDRESSES, TIMEOUT, BATCH_SIZE, UPSERT, PROFILE, PARTITIONS, REPLICAS, SHARES, PLACEMENT);
   }
 
   /**
@@ -50,6 +67,20 @@ record IgniteSettings(
    * @throws SettingException for a missing or wrong one
    */
   static IgniteSettings of(Properties properties) {
+    IgniteSettings settings = read(properties);
+    if (settings.shares != Placement.Shares.HASH && settings.replicas > 1) {
+      throw new SettingException(
+          SHARES.name()
+              + "="
+              + text(properties, SHARES)
+              + " is for partitions that one node has each; use "
+              + REPLICAS.name()
+              + "=1");
+    }
+    return settings;
+  }
+
+  private static IgniteSettings read(Properties properties) {
     return new IgniteSettings(
         addresses(properties),
         number(properties, TIMEOUT, 0),
@@ -57,7 +88,9 @@ record IgniteSettings(
         bool(properties, UPSERT),
         profile(properties),
         number(properties, PARTITIONS, 1),
-        number(properties, REPLICAS, 1));
+        number(properties, REPLICAS, 1),
+        one(properties, SHARES, Placement.Shares.values()),
+        one(properties, PLACEMENT, Placement.Order.values()));
   }
 
   private static List<String> addresses(Properties properties) {
@@ -109,6 +142,21 @@ record IgniteSettings(
     }
     throw new SettingException(
         setting.name() + "=" + text + " is not a whole number from " + least + " up");
+  }
+
+  private static <E extends Enum<E>> E one(Properties properties, Setting setting, E[] values) {
+    String text = text(properties, setting);
+    for (E value : values) {
+      if (value.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return value;
+      }
+    }
+    throw new SettingException(
+        setting.name()
+            + "="
+            + text
+            + "; use one of "
+            + Arrays.toString(values).toLowerCase(Locale.ROOT));
   }
 
   private static boolean bool(Properties properties, Setting setting) {

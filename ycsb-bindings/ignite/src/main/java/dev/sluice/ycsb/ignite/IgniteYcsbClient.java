@@ -49,6 +49,7 @@ public final class IgniteYcsbClient extends DB {
   private IgniteSettings settings;
   private SharedClient shared;
   private final Map<String, RecordView<Tuple>> views = new HashMap<>();
+  private final Map<String, KeyGroups> groups = new HashMap<>();
   private final List<Tuple> batch = new ArrayList<>();
   private String batchTable;
   private int lost;
@@ -82,7 +83,7 @@ public final class IgniteYcsbClient extends DB {
       String table, String key, Set<String> fields, Map<String, ByteIterator> result) {
     return execute(
         () -> {
-          Tuple row = view(table).get(null, StoredRecord.key(key));
+          Tuple row = view(table).get(null, key(table, key));
           if (row == null) {
             return Status.NOT_FOUND;
           }
@@ -120,7 +121,11 @@ public final class IgniteYcsbClient extends DB {
           List<Object> parameters = new ArrayList<>();
           values.values().forEach(value -> parameters.add(StoredRecord.bytes(value)));
           parameters.add(key);
-          String sql = Statements.update(table, values.keySet());
+          KeyGroups keyGroups = groups(table);
+          if (!keyGroups.isEmpty()) {
+            parameters.add(keyGroups.of(key));
+          }
+          String sql = Statements.update(table, values.keySet(), !keyGroups.isEmpty());
           try (ResultSet<SqlRow> done = client().sql().execute(null, sql, parameters.toArray())) {
             return done.affectedRows() == 0 ? Status.NOT_FOUND : Status.OK;
           }
@@ -131,15 +136,14 @@ public final class IgniteYcsbClient extends DB {
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
     return execute(
         () -> {
-          Tuple row = StoredRecord.row(key, values);
+          Tuple row = groups(table).complete(key, StoredRecord.row(key, values));
           return settings.batchSize() == 1 ? write(table, List.of(row)) : addToBatch(table, row);
         });
   }
 
   @Override
   public Status delete(String table, String key) {
-    return execute(
-        () -> view(table).delete(null, StoredRecord.key(key)) ? Status.OK : Status.NOT_FOUND);
+    return execute(() -> view(table).delete(null, key(table, key)) ? Status.OK : Status.NOT_FOUND);
   }
 
   private interface Operation {
@@ -188,8 +192,18 @@ public final class IgniteYcsbClient extends DB {
       throw new TableNotFoundException(quoted);
     }
     RecordView<Tuple> view = table.recordView();
-    view.contains(null, StoredRecord.key(""));
+    view.contains(null, key(name, ""));
     return view;
+  }
+
+  private Tuple key(String table, String key) {
+    return groups(table).complete(key, StoredRecord.key(key));
+  }
+
+  private KeyGroups groups(String table) {
+    return settings.shares() == Placement.Shares.HASH
+        ? KeyGroups.NONE
+        : groups.computeIfAbsent(table, name -> GroupTable.read(client(), name));
   }
 
   private Status addToBatch(String table, Tuple row) {

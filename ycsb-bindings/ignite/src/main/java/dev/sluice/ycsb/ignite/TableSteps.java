@@ -39,10 +39,14 @@ final class TableSteps {
         properties,
         (client, table) -> {
           // Made before the zone, which a name that is refused would leave alone.
-          String createTable = Statements.createTable(table, fieldPrefix, fields);
+          boolean isGrouped = settings.shares() != Placement.Shares.HASH;
+          String createTable = Statements.createTable(table, fieldPrefix, fields, isGrouped);
           refuseIfItExists(client, table);
           createZone(client.sql(), table, settings);
           execute(client.sql(), createTable);
+          if (isGrouped) {
+            GroupTable.create(client, table, settings);
+          }
         });
   }
 
@@ -51,6 +55,7 @@ final class TableSteps {
         properties,
         (client, table) -> {
           execute(client.sql(), Statements.dropTable(table));
+          execute(client.sql(), Statements.dropTable(Statements.groupTable(table)));
           execute(client.sql(), Statements.dropZone(table));
         });
   }

@@ -32,6 +32,16 @@ class IgniteSettingsTest {
     assertFalse(settings.upsert());
     assertEquals("rocks", settings.profile());
     assertEquals(1, settings.replicas());
+    assertEquals(Placement.Shares.HASH, settings.shares());
+  }
+
+  @Test
+  void sharesAreOfPartitionsThatAreOnOneNode() {
+    Properties properties = complete();
+    properties.setProperty("ignite.partitionshares", "zipfian");
+    assertEquals(Placement.Shares.ZIPFIAN, IgniteSettings.of(properties).shares());
+    properties.setProperty("ignite.replicas", "3");
+    assertTrue(refusal(properties).contains("use ignite.replicas=1"));
   }
 
   @Test
@@ -51,6 +61,8 @@ class IgniteSettingsTest {
     "ignite.upsert, yes, true or false",
     "ignite.partitions, 0, from 1 up",
     "ignite.replicas, 0, from 1 up",
+    "ignite.partitionshares, even, 'hash, uniform, zipfian'",
+    "ignite.placement, '', 'crowded, balanced'",
     "ignite.profile, ' ', storage.profiles",
     "ignite.profile, it''s, storage.profiles",
   })

@@ -180,6 +180,40 @@ class IgniteYcsbClientTest {
   }
 
   @Test
+  void keysOfGroupsAreFoundAgainInEveryWay() throws Exception {
+    Map<String, String> other = Map.of("table", "other", "ignite.partitionshares", "zipfian");
+    step("create-table", other);
+    IgniteYcsbClient writer = client(other);
+    for (int i = 0; i < 50; i++) {
+      assertEquals(Status.OK, writer.insert("other", "k" + i, value("v" + i)));
+    }
+    // Another time-out gives it a connection of its own, and the groups are read anew.
+    Map<String, String> again = new HashMap<>(other);
+    again.put("ignite.timeoutmilliseconds", "50001");
+    IgniteYcsbClient reader = client(again);
+    for (int i = 0; i < 50; i++) {
+      assertEquals(Status.OK, reader.update("other", "k" + i, value("w" + i)));
+      assertEquals(Status.OK, reader.read("other", "k" + i, null, new HashMap<>()));
+    }
+    Vector<HashMap<String, ByteIterator>> rows = new Vector<>();
+    assertEquals(Status.OK, reader.scan("other", "", 100, null, rows));
+    assertEquals(50, rows.size());
+    assertEquals(Set.of("field0"), rows.get(0).keySet());
+    assertEquals(Status.OK, reader.delete("other", "k7"));
+    assertEquals(Status.NOT_FOUND, writer.read("other", "k7", null, new HashMap<>()));
+    step("drop-table", other);
+  }
+
+  @Test
+  void aTableWithoutGroupsIsRefusedByWhoWantsThem() throws Exception {
+    IgniteYcsbClient grouped = client(Map.of("ignite.partitionshares", "uniform"));
+    String message =
+        assertThrows(SettingException.class, () -> grouped.read(TABLE, "k", null, new HashMap<>()))
+            .getMessage();
+    assertTrue(message.contains("create-table"), message);
+  }
+
+  @Test
   void replicasAreAwaitedOnTheNodesThatThereAre() throws Exception {
     Map<String, String> other = Map.of("table", "other", "ignite.replicas", "3");
     step("create-table", other);

@@ -16,7 +16,7 @@ class StatementsTest {
   void namesKeepTheirCase() {
     assertEquals(
         "UPDATE \"usertable\" SET \"field0\" = ?, \"Field1\" = ? WHERE \"ycsb_key\" = ?",
-        Statements.update("usertable", List.of("field0", "Field1")));
+        Statements.update("usertable", List.of("field0", "Field1"), false));
   }
 
   @Test
@@ -32,7 +32,19 @@ class StatementsTest {
     assertEquals(
         "CREATE TABLE \"t\" (\"ycsb_key\" VARCHAR, \"f0\" VARBINARY(2147483647),"
             + " \"f1\" VARBINARY(2147483647), PRIMARY KEY USING SORTED (\"ycsb_key\")) ZONE \"t\"",
-        Statements.createTable("t", "f", 2));
+        Statements.createTable("t", "f", 2, false));
+  }
+
+  @Test
+  void rowsOfAGroupAreInOnePartitionAndFoundByIt() {
+    assertEquals(
+        "CREATE TABLE \"t\" (\"ycsb_key\" VARCHAR, \"ycsb_group\" INT,"
+            + " \"f0\" VARBINARY(2147483647), PRIMARY KEY USING SORTED (\"ycsb_key\","
+            + " \"ycsb_group\")) COLOCATE BY (\"ycsb_group\") ZONE \"t\"",
+        Statements.createTable("t", "f", 1, true));
+    assertTrue(
+        Statements.update("t", List.of("f0"), true)
+            .endsWith(" WHERE \"ycsb_key\" = ? AND \"ycsb_group\" = ?"));
   }
 
   @ParameterizedTest
