@@ -65,7 +65,7 @@ HOSTS = {name: {"agent_pool_server": {"directory": "/disk/pool"}} for name in ("
 def test_the_disks_of_all_hosts_are_new_where_they_hold_a_part_of_what_is_measured(run, hosts):
     run = run | {"device": {"model": "throttle"}}
     known = {"evaluation_run": run, "evaluation_hosts": ["rd1", "rd2"], "evaluation_disk": "d"}
-    host = Host("evaluation", "rd1", **known)
+    host = Host("evaluation", "rd1", evaluation_store={}, **known)
     assert host.value("_evaluation_disk_hosts") == hosts
     for name in ("Make the disks anew", "Bring the disks' rates into force"):
         task = task_of("evaluation", "steps.yml", name)

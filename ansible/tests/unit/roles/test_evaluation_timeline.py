@@ -41,6 +41,7 @@ def timeline(schedule: str | None, host: str = "rd2") -> dict:
     text = environment.from_string((TEMPLATES / "timeline.json.j2").read_text()).render(
         evaluation_run=run,
         evaluation_store=store,
+        _evaluation_client_properties={},
         evaluation_host=host,
         evaluation_hosts=["rd1", "rd2", "rd3"],
         _evaluation_load_hosts=["rd1", "rd2"],
