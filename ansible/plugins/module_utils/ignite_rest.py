@@ -10,6 +10,9 @@ from typing import Any
 
 TIMEOUT_SECONDS = 5.0
 CONFLICT = 409
+# Title of the answer of a node without a cluster. One that is about to be in one, perhaps again,
+# has another title.
+NO_CLUSTER = "Cluster is not initialized"
 STARTED = "STARTED"
 DOWN = "down"
 # Of a partition all of whose replicas are there, and none is behind.
@@ -21,7 +24,11 @@ class NoAnswer(Exception):
 
 
 class NotYet(NoAnswer):
-    """The node answers, and is not part of a cluster yet."""
+    """The node answers, and does not serve yet; its own title says why."""
+
+    def __init__(self, message: str, title: str):
+        super().__init__(message)
+        self.title = title
 
 
 def document(address: str, path: str) -> Any:
@@ -33,10 +40,18 @@ def document(address: str, path: str) -> Any:
         with opener.open(url, timeout=TIMEOUT_SECONDS) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        kind = NotYet if error.code == CONFLICT else NoAnswer
-        raise kind(f"{address} answers {error.code} at {path}") from error
+        title = _title(error)
+        said = f"{address} answers {error.code} at {path}: {title}"
+        raise (NotYet(said, title) if error.code == CONFLICT else NoAnswer(said)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoAnswer(f"{address} does not answer: {error}") from error
+
+
+def _title(error: urllib.error.HTTPError) -> str:
+    try:
+        return json.load(error)["title"]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return "no title"
 
 
 def state(address: str) -> str:
@@ -58,8 +73,10 @@ def metadata_nodes(address: str) -> list[str]:
     """Names of the nodes that keep the metadata; none before there is a cluster."""
     try:
         return sorted(document(address, "cluster/state")["msNodes"])
-    except NotYet:
-        return []
+    except NotYet as answer:
+        if answer.title == NO_CLUSTER:
+            return []
+        raise
 
 
 def partitions_not_whole(address: str) -> list[str]:

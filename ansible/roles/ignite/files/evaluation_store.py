@@ -5,8 +5,8 @@ Actions: loaded, start, save, settings, restart-killed, stop, each on every host
 turn. `loaded` and `start` read a JSON object from standard input: run (of the plan), node (name in
 the inventory), nodes (all of the cluster in their turn, address by name), directory (the measured
 disk), copies (loaded data), rocksdb_version, java_options. The last node that is started makes the
-cluster, unless there is one, and waits until it is whole. Each action prints a JSON object. It
-needs nothing but the standard library, and for tables in a pool the program sluice.
+cluster, unless its data is that of one, and waits until it is whole. Each action prints a JSON
+object. It needs nothing but the standard library, and for tables in a pool the program sluice.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def start() -> dict:
     STATE.write_text(json.dumps(order))
     systemctl("start", store.unit)
     if store.is_last:
-        ignite_cluster.make_whole(order["nodes"], store.program, USER)
+        ignite_cluster.make_whole(order["nodes"], store.program, USER, is_new=not from_copy)
     return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
 
 

@@ -40,7 +40,7 @@ def configuration(address: str, members: list[str], partitions: Path, profile: d
 
 
 def ask(address: str, path: str) -> object:
-    """What a node answers by REST; None before it is part of a cluster."""
+    """What a node answers by REST; None of one that does not serve yet."""
     # Not through a proxy: the nodes are on the test bed's own network.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -87,11 +87,11 @@ def is_whole(address: str) -> bool:
     return all(partition["state"] == "AVAILABLE" for partition in partitions)
 
 
-def make_whole(nodes: dict[str, str], program: Path, user: str) -> None:
-    """Make a cluster of nodes that run, unless they are one, and wait until all of it serves."""
+def make_whole(nodes: dict[str, str], program: Path, user: str, is_new: bool) -> None:
+    """Wait until all nodes serve, which run; a new cluster is made of them before."""
     first = next(iter(nodes.values()))
     wait("the nodes do not reach each other", lambda: know_each_other(nodes))
-    if not any(ask(address, "cluster/state") for address in nodes.values()):
+    if is_new:
         make(nodes, first, program, user)
     for name, address in nodes.items():
         wait(f"{name} does not serve", lambda address=address: serves(address))
@@ -102,6 +102,7 @@ def make(nodes: dict[str, str], first: str, program: Path, user: str) -> None:
     """Make a cluster, of which each node keeps the metadata."""
     keeping = [word for name in nodes for word in ("--metastorage-node", name)]
     argv = [program, "init", "--rest", f"{first}:{REST_PORT}", "--cluster", "evaluation", *keeping]
+    argv += ["--timeout", str(round(START_TIMEOUT_SECONDS))]
     done = subprocess.run(
         [*map(str, argv)], user=user, group=user, extra_groups=[], cwd="/",
         capture_output=True, text=True, check=False,

@@ -21,18 +21,23 @@ BEGINNING = {
     "node/state": {"state": "STARTING"},
     "cluster/topology/physical": STARTED["cluster/topology/physical"],
     # As nodes answer before there is a cluster.
-    "cluster/state": 409,
+    "cluster/state": (409, {"title": "Cluster is not initialized"}),
 }
+
+
+# As a node answers that is about to be part of a cluster, perhaps again.
+UNAVAILABLE = (409, {"title": "REST temporarily unavailable"})
 
 
 class Handler(BaseHTTPRequestHandler):
     """Answers as a node, from the answers of its server."""
 
     def do_GET(self):
-        answer = self.server.answers.get(self.path.removeprefix("/management/v1/"), 404)
-        self.send_response(answer if isinstance(answer, int) else 200)
+        answer = self.server.answers.get(self.path.removeprefix("/management/v1/"), (404, {}))
+        code, told = answer if isinstance(answer, tuple) else (200, answer)
+        self.send_response(code)
         self.end_headers()
-        self.wfile.write(json.dumps({} if isinstance(answer, int) else answer).encode())
+        self.wfile.write(json.dumps(told).encode())
 
     def log_message(self, *_):
         """Nothing."""
@@ -73,7 +78,7 @@ def test_a_partition_that_is_behind_is_named(nodes):
     assert found["not_whole"] == ["Z 7 DEGRADED"]
 
 
-@pytest.mark.parametrize("third", [BEGINNING, STARTED | {"node/state": 409}])
+@pytest.mark.parametrize("third", [BEGINNING, STARTED | {"node/state": UNAVAILABLE}])
 def test_one_that_begins_is_not_whole(nodes, third):
     found = ignite_status.status(nodes(STARTED, STARTED, third))
     assert found["whole"] is False
@@ -96,7 +101,13 @@ def test_before_there_is_a_cluster_nodes_tell_whom_they_know(nodes):
     assert found["whole"] is False
 
 
+def test_a_cluster_that_is_on_its_way_is_not_taken_for_none(nodes):
+    found = ignite_status.status(nodes(BEGINNING | {"cluster/state": UNAVAILABLE}))
+    assert found["metadata_nodes"] == []
+    assert "temporarily" in found["problem"]
+
+
 def test_an_answer_that_is_none_is_a_problem(nodes):
-    found = ignite_status.status(nodes(STARTED | {"cluster/topology/physical": 500}))
+    found = ignite_status.status(nodes(STARTED | {"cluster/topology/physical": (500, {})}))
     assert "500" in found["problem"]
     assert found["whole"] is False

@@ -10,7 +10,6 @@ NODES = {"ig1": "10.0.0.1", "ig2": "10.0.0.2"}
 WHOLE = {
     "node/state": {"state": "STARTED"},
     "cluster/topology/physical": [{"name": name} for name in NODES],
-    "cluster/state": {"msNodes": ["ig1"]},
     "recovery/zone/state/global": {"states": [{"state": "AVAILABLE"}]},
 }
 
@@ -30,12 +29,12 @@ def answering(cluster, monkeypatch, **told):
     monkeypatch.setattr(cluster, "ask", lambda _, path: answers[path])
 
 
-@pytest.mark.parametrize(("known", "made"), [({"msNodes": ["ig1"]}, []), (None, [NODES])])
-def test_a_cluster_that_nodes_know_of_is_not_made_again(cluster, monkeypatch, known, made):
+@pytest.mark.parametrize(("is_new", "made"), [(False, []), (True, [NODES])])
+def test_a_cluster_is_made_once(cluster, monkeypatch, is_new, made):
     calls = []
     monkeypatch.setattr(cluster, "make", lambda nodes, *_: calls.append(nodes))
-    answering(cluster, monkeypatch, cluster__state=known)
-    cluster.make_whole(NODES, Path("/ignite"), "ignite")
+    answering(cluster, monkeypatch)
+    cluster.make_whole(NODES, Path("/ignite"), "ignite", is_new)
     assert calls == made
 
 
@@ -51,7 +50,7 @@ def test_a_cluster_that_nodes_know_of_is_not_made_again(cluster, monkeypatch, kn
 def test_what_is_waited_for_in_vain_is_named(cluster, monkeypatch, told, message):
     answering(cluster, monkeypatch, **told)
     with pytest.raises(SystemExit, match=message):
-        cluster.make_whole(NODES, Path("/ignite"), "ignite")
+        cluster.make_whole(NODES, Path("/ignite"), "ignite", is_new=False)
 
 
 def test_settings_are_told_by_their_whole_names(cluster, monkeypatch):

@@ -32,7 +32,9 @@ def program(tmp_path, monkeypatch):
     module.asked = []
     monkeypatch.setattr(module, "systemctl", lambda *argv: module.asked.append(argv) or "0")
     monkeypatch.setattr(
-        module.ignite_cluster, "make_whole", lambda *_: module.asked.append("whole")
+        module.ignite_cluster,
+        "make_whole",
+        lambda *_, is_new: module.asked.append(("whole", is_new)),
     )
     yield module
     for name in ("ignite_cluster", "ignite_pool"):
@@ -117,13 +119,14 @@ def test_nodes_find_each_other_and_have_tables_on_the_measured_disk(program, tmp
 def test_the_last_node_makes_the_cluster(program, tmp_path, monkeypatch, node, waits):
     started(program, tmp_path, monkeypatch, node=node)
     assert ("start", "sluice-ignite-3.1.0@evaluation.service") in program.asked
-    assert ("whole" in program.asked) is waits
+    assert (("whole", True) in program.asked) is waits
 
 
 def test_saved_data_is_used_without_the_messages_of_the_load(program, tmp_path, monkeypatch):
     store = save_data(program, tmp_path, monkeypatch)
     assert ("stop", store.unit) in program.asked
-    assert started(program, tmp_path, monkeypatch)["restored_from_copy"] is True
+    again = started(program, tmp_path, monkeypatch, node="ig1")
+    assert again["restored_from_copy"] is True
     database = store.partitions / "db/rocksdb-rocks"
     assert {path.name for path in database.iterdir()} == {"CURRENT", "MANIFEST-4", "7.sst"}
     assert (program.DATA / "vault").is_dir()

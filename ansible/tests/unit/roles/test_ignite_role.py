@@ -157,8 +157,12 @@ def test_quotas_leave_room_on_two_processors():
 
 
 def node(**known: object) -> Host:
-    hostvars = {name: {} for name in HOSTS}
-    return Host("ignite", "ig1", **({"ignite_hosts": HOSTS, "hostvars": hostvars} | known))
+    hostvars = {
+        name: {"inventory_hostname": name, "_ignite_noted": {"stat": {"exists": False}}}
+        for name in HOSTS
+    }
+    given = {"ignite_hosts": HOSTS, "hostvars": hostvars, "ansible_play_hosts": HOSTS}
+    return Host("ignite", "ig1", **(given | known))
 
 
 @pytest.mark.parametrize(
@@ -227,26 +231,35 @@ def test_a_node_whose_data_is_gone_does_not_begin_anew(data, noted, accepted):
 KNOW_ALL = {f"{name}:10300": HOSTS for name in HOSTS}
 
 
+WAITING = "Wait until all nodes answer and know each other, or one knows of a cluster"
+PROBLEM = {"problem": "ig1:10300 answers 409 at cluster/state: REST temporarily unavailable"}
+
+
 @pytest.mark.parametrize(
-    ("known", "metadata", "ends"),
+    ("known", "more", "noted", "ends"),
     [
-        (KNOW_ALL, [], True),
+        (KNOW_ALL, {}, False, True),
         # One that is down may have the cluster: nothing is made without it.
-        (dict.fromkeys(list(KNOW_ALL)[:2], HOSTS), [], False),
-        (KNOW_ALL | {"ig1:10300": ["ig1"]}, [], False),
+        (dict.fromkeys(list(KNOW_ALL)[:2], HOSTS), {}, False, False),
+        (KNOW_ALL | {"ig1:10300": ["ig1"]}, {}, False, False),
+        # One may be about to tell of a cluster, and one that had data is to be waited for.
+        (KNOW_ALL, PROBLEM, False, False),
+        (KNOW_ALL, {}, True, False),
         # One of them is part of a cluster, which the others join by themselves.
-        ({"ig1:10300": ["ig1"]}, HOSTS, True),
+        ({"ig1:10300": ["ig1"]}, {"metadata_nodes": HOSTS}, True, True),
     ],
 )
-def test_a_cluster_is_made_when_all_nodes_know_each_other(known, metadata, ends):
-    [waiting, *_] = [
-        task_of("ignite", "init.yml", name)
-        for name in ("Wait until all nodes answer and know each other, or one knows of a cluster",)
-    ]
-    status = {"_ignite_status": {"known": known, "metadata_nodes": metadata}}
-    assert node().holds(waiting, "until", **status) is ends
+def test_a_cluster_is_made_when_all_nodes_know_each_other_and_had_none(known, more, noted, ends):
+    waiting = task_of("ignite", "init.yml", WAITING)
+    hostvars = {
+        name: {"inventory_hostname": name, "_ignite_noted": {"stat": {"exists": noted}}}
+        for name in HOSTS
+    }
+    status = {"known": known, "metadata_nodes": []} | more
+    found = {"_ignite_status": status, "hostvars": hostvars}
+    assert node(**found).holds(waiting, "until") is ends
     making = task_of("ignite", "init.yml", "Make the cluster")
-    assert node().holds(making, **status) is not metadata
+    assert node(**found).holds(making) is (not status["metadata_nodes"])
 
 
 def test_the_cluster_is_made_with_the_names_of_the_nodes():
