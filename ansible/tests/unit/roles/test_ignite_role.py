@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from role_files import Host, task_of
+from role_files import Host, task_of, tasks_of
 
 COLLECTION = Path(__file__).parents[3]
 HOSTS = ["ig1", "ig2", "ig3"]
@@ -291,6 +291,33 @@ def test_nodes_that_do_not_serve_have_their_turn_first():
     known = {"hostvars": hostvars, "ansible_play_hosts": HOSTS}
     turns = node(**known).templar(ordering).template(ordering["loop"])
     assert turns == ["ig2", "ig1", "ig3"]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "state", "allowed", "restarted"),
+    [
+        (["new settings"], "down", True, True),
+        (["new settings"], "STARTING", True, True),
+        # It has its turn later.
+        (["new settings"], "STARTED", True, False),
+        (["new settings"], "down", False, False),
+        # It may take its time, and has read all that there is.
+        ([], "down", True, False),
+    ],
+)
+def test_a_node_that_does_not_serve_takes_what_was_changed(reasons, state, allowed, restarted):
+    known = {
+        "_ignite_stale": {"reasons": reasons},
+        "_ignite_status": {"states": {"ig1:10300": state}},
+        "ignite_restart_allowed": allowed,
+    }
+    task = task_of("ignite", "mend.yml", "Restart a node that does not serve")
+    assert node(**known).holds(task) is restarted
+
+
+def test_a_node_is_mended_before_it_is_waited_for():
+    included = [task.get("ansible.builtin.include_tasks") for task in tasks_of("ignite", "run.yml")]
+    assert list(filter(None, included)) == ["mend.yml", "init.yml", "wait.yml"]
 
 
 @pytest.mark.parametrize("name", ["Wait until the cluster is whole", "Restart the unit"])
