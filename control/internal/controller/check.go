@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice.dev/control/internal/document"
 	"sluice.dev/control/internal/policies"
 )
 
 const maxPort = 65535
 
 // check says what is wrong with a configuration that a schema cannot see.
-func (c Config) check() []finding {
+func (c Config) check() []document.Finding {
 	return slices.Concat(
 		c.checkTimes(),
 		c.checkAddresses(),
@@ -25,13 +26,13 @@ func (c Config) check() []finding {
 	)
 }
 
-func found(message, hint string, path ...string) finding {
-	return finding{path: path, message: message, hint: hint}
+func found(message, hint string, path ...string) document.Finding {
+	return document.Finding{Path: path, Message: message, Hint: hint}
 }
 
 // checkTimes checks the invariants between the times; docs/controller.md derives them.
-func (c Config) checkTimes() []finding {
-	var findings []finding
+func (c Config) checkTimes() []document.Finding {
+	var findings []document.Finding
 	period, timeout, lease := c.Period(), c.RequestTimeout(), c.LeaseTimeToLive()
 	if least := 2 * (period + timeout); lease < least {
 		findings = append(findings, found(
@@ -60,7 +61,7 @@ func (c Config) checkTimes() []finding {
 	return findings
 }
 
-func (c Config) checkAddresses() []finding {
+func (c Config) checkAddresses() []document.Finding {
 	findings := slices.Concat(
 		checkPort(c.Listen, "listen"),
 		checkPort(c.Page.Listen, "page", "listen"),
@@ -72,19 +73,19 @@ func (c Config) checkAddresses() []finding {
 	return findings
 }
 
-func checkPort(address string, path ...string) []finding {
+func checkPort(address string, path ...string) []document.Finding {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return []finding{found(err.Error(), "Write HOST:PORT.", path...)}
+		return []document.Finding{found(err.Error(), "Write HOST:PORT.", path...)}
 	}
 	if number, err := strconv.Atoi(port); err != nil || number < 1 || number > maxPort {
-		return []finding{found(fmt.Sprintf("%s is no port", port), fmt.Sprintf("Ports are 1 to %d.", maxPort), path...)}
+		return []document.Finding{found(fmt.Sprintf("%s is no port", port), fmt.Sprintf("Ports are 1 to %d.", maxPort), path...)}
 	}
 	return nil
 }
 
-func (c Config) checkAgents() []finding {
-	var findings []finding
+func (c Config) checkAgents() []document.Finding {
+	var findings []document.Finding
 	nodes, addresses := make(map[string]int), make(map[string]int)
 	for i, agent := range c.Agents {
 		index := strconv.Itoa(i)
@@ -106,8 +107,8 @@ func (c Config) checkAgents() []finding {
 }
 
 // checkServices checks how other servers are reached.
-func (c Config) checkServices() []finding {
-	var findings []finding
+func (c Config) checkServices() []document.Finding {
+	var findings []document.Finding
 	if c.Prometheus != nil {
 		findings = append(findings, checkURL(c.Prometheus.URL, c.Prometheus.TLS, "prometheus", "url")...)
 	}
@@ -122,18 +123,18 @@ func (c Config) checkServices() []finding {
 }
 
 // checkURL takes connections that are not encrypted on the machine itself alone.
-func checkURL(text string, tls *TLS, path ...string) []finding {
+func checkURL(text string, tls *TLS, path ...string) []document.Finding {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil || address.Hostname() == "":
-		return []finding{found(fmt.Sprintf("%q is no URL of a server", text), "Write https://HOST:PORT.", path...)}
+		return []document.Finding{found(fmt.Sprintf("%q is no URL of a server", text), "Write https://HOST:PORT.", path...)}
 	case address.User != nil:
-		return []finding{found("the URL holds a password", "Use a certificate: set tls.", path...)}
+		return []document.Finding{found("the URL holds a password", "Use a certificate: set tls.", path...)}
 	case address.Scheme == "http" && !isLoopback(address.Hostname()):
-		return []finding{found("this connection would not be encrypted",
+		return []document.Finding{found("this connection would not be encrypted",
 			"Use https and set tls; http is for servers on the same machine.", path...)}
 	case address.Scheme == "https" && tls == nil:
-		return []finding{found("a URL with https needs tls beside it",
+		return []document.Finding{found("a URL with https needs tls beside it",
 			"Set tls.certificate_file, tls.key_file and tls.ca_file.", path...)}
 	}
 	return nil
@@ -144,12 +145,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
-func (c Config) checkPolicies() []finding {
+func (c Config) checkPolicies() []document.Finding {
 	nodes := make(map[string]bool, len(c.Agents))
 	for _, agent := range c.Agents {
 		nodes[agent.Node] = true
 	}
-	var findings []finding
+	var findings []document.Finding
 	for i, policy := range c.Policies {
 		at := []string{"policies", strconv.Itoa(i)}
 		findings = append(findings, policy.check(at)...)
@@ -162,20 +163,20 @@ func (c Config) checkPolicies() []finding {
 }
 
 // check says what is wrong with a policy in itself.
-func (p Policy) check(at []string) []finding {
+func (p Policy) check(at []string) []document.Finding {
 	if kinds := policies.Kinds(); !slices.Contains(kinds, p.Type) {
-		return []finding{found(fmt.Sprintf("%q is no type of policy", p.Type),
+		return []document.Finding{found(fmt.Sprintf("%q is no type of policy", p.Type),
 			"Known types: "+strings.Join(kinds, ", "), append(at, "type")...)}
 	}
 	if _, err := policies.New(p.Type, p.Parameters); err != nil {
-		return []finding{found(err.Error(), "See docs/policies.", append(at, "parameters")...)}
+		return []document.Finding{found(err.Error(), "See docs/policies.", append(at, "parameters")...)}
 	}
 	return nil
 }
 
 // checkUse says what a policy refers to and the configuration does not have.
-func (c Config) checkUse(policy Policy, nodes map[string]bool, at []string) []finding {
-	var findings []finding
+func (c Config) checkUse(policy Policy, nodes map[string]bool, at []string) []document.Finding {
+	var findings []document.Finding
 	if len(policy.Signals) > 0 && c.Prometheus == nil {
 		findings = append(findings, found("signals need a Prometheus to take them from", "Set prometheus.url.",
 			append(at, "signals")...))
@@ -190,15 +191,15 @@ func (c Config) checkUse(policy Policy, nodes map[string]bool, at []string) []fi
 }
 
 // conflict says where two policies would decide about the same task.
-func conflict(policy, earlier Policy, earlierIndex int, at []string) []finding {
+func conflict(policy, earlier Policy, earlierIndex int, at []string) []document.Finding {
 	if policy.Name == earlier.Name {
-		return []finding{found(fmt.Sprintf("the name %s is that of policies[%d] already", policy.Name, earlierIndex),
+		return []document.Finding{found(fmt.Sprintf("the name %s is that of policies[%d] already", policy.Name, earlierIndex),
 			"The name is the owner of the policy's leases: give each one of its own.", append(at, "name")...)}
 	}
 	if !policy.Targets.overlap(earlier.Targets) {
 		return nil
 	}
-	return []finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about %s %s",
+	return []document.Finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about %s %s",
 		policy.Name, earlier.Name, earlierIndex, policy.Targets.Store, policy.Targets.describe()),
 		"Set nodes, instances or scope so that one policy decides about each task.", append(at, "targets")...)}
 }

@@ -2,6 +2,7 @@
 package controller
 
 import (
+	_ "embed" // for the schema
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,21 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"sluice.dev/control/internal/document"
+)
+
+// Schema is the JSON Schema of the configuration file, for editors. Check rests on the same one.
+//
+//go:embed config.schema.json
+var Schema []byte
+
+var configSchema = document.NewSchema("config.schema.json", Schema)
+
+// Problem is one thing that is wrong with a configuration, Problems is everything.
+type (
+	Problem  = document.Problem
+	Problems = document.Problems
 )
 
 // Config is the configuration of a controller, as docs/controller.md describes it. It comes from Load;
@@ -168,20 +184,20 @@ func readFile(path string) ([]byte, error) {
 // parse reads a configuration that has passed the schema, so that it fails only where the schema is
 // wrong, and then checks what no schema can say.
 func parse(text []byte) (Config, Problems) {
-	document, problems := readDocument(text)
+	written, problems := document.Read(text, maxConfigBytes, "docs/controller.md")
 	if len(problems) > 0 {
 		return Config{}, problems
 	}
-	if problems := document.checkSchema(); len(problems) > 0 {
+	if problems := written.Check(configSchema); len(problems) > 0 {
 		return Config{}, problems
 	}
 	config := defaultConfig()
 	if err := yaml.UnmarshalWithOptions(text, &config, yaml.Strict()); err != nil {
-		return Config{}, Problems{syntaxProblem(err)}
+		return Config{}, Problems{document.SyntaxProblem(err)}
 	}
 	config.setDefaults()
 	if problems := config.check(); len(problems) > 0 {
-		return Config{}, document.locate(problems)
+		return Config{}, written.Locate(problems)
 	}
 	return config, nil
 }

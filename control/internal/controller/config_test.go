@@ -222,10 +222,6 @@ func writeConfig(t testing.TB, text string) string {
 
 // Every key of the configuration is in the schema, and every key of the schema in the configuration.
 func TestSchemaIsThatOfTheConfiguration(t *testing.T) {
-	schema, err := compiledSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
 	tests := []struct {
 		value any
 		path  []string
@@ -236,17 +232,17 @@ func TestSchemaIsThatOfTheConfiguration(t *testing.T) {
 		{Targets{}, []string{"policies", "0", "targets"}}, {Signal{}, []string{"policies", "0", "signals", "x"}},
 	}
 	for _, test := range tests {
-		var inType, inSchema []string
+		inSchema, err := configSchema.Keys(test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inType []string
 		for field := range reflect.TypeOf(test.value).Fields() {
 			if name := field.Tag.Get("yaml"); name != "-" {
 				inType = append(inType, name)
 			}
 		}
-		for name := range resolve(schemaAt(schema, test.path)).Properties {
-			inSchema = append(inSchema, name)
-		}
 		slices.Sort(inType)
-		slices.Sort(inSchema)
 		if !slices.Equal(inType, inSchema) {
 			t.Errorf("%T has the keys %v, the schema %v", test.value, inType, inSchema)
 		}

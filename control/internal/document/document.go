@@ -1,4 +1,5 @@
-package controller
+// Package document reads files of YAML that people write, and says what is wrong with them by line, key and what to do.
+package document
 
 import (
 	"errors"
@@ -11,35 +12,35 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// document is a configuration as it was written, so that what is wrong can be said with its line.
-type document struct {
+// Document is a file of YAML as it was written, so that what is wrong can be said with its line.
+type Document struct {
 	root  ast.Node
 	value any
 }
 
-// readDocument reads one YAML document. Anchors are refused: a few lines of them can stand for any amount
-// of configuration.
-func readDocument(text []byte) (document, Problems) {
-	if len(text) > maxConfigBytes {
-		return document{}, Problems{{Message: fmt.Sprintf("the file has more than %d bytes", maxConfigBytes),
+// Read reads one YAML document of at most so many bytes; page is the page of the documentation with an example.
+// Anchors are refused: a few lines of them can stand for any amount of configuration.
+func Read(text []byte, maxBytes int, page string) (Document, Problems) {
+	if len(text) > maxBytes {
+		return Document{}, Problems{{Message: fmt.Sprintf("the file has more than %d bytes", maxBytes),
 			Hint: "Is this another file?"}}
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return document{}, Problems{syntaxProblem(err)}
+		return Document{}, Problems{SyntaxProblem(err)}
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return document{}, Problems{{Message: fmt.Sprintf("the file has %d YAML documents that are not empty, not one",
-			countBodies(file)), Hint: "Start from the example in docs/controller.md."}}
+		return Document{}, Problems{{Message: fmt.Sprintf("the file has %d YAML documents that are not empty, not one",
+			countBodies(file)), Hint: "Start from the example in " + page + "."}}
 	}
-	d := document{root: file.Docs[0].Body}
+	d := Document{root: file.Docs[0].Body}
 	finder := &anchorFinder{}
 	ast.Walk(finder, d.root)
 	if len(finder.problems) > 0 {
-		return document{}, finder.problems
+		return Document{}, finder.problems
 	}
 	if err := yaml.Unmarshal(text, &d.value); err != nil {
-		return document{}, Problems{syntaxProblem(err)}
+		return Document{}, Problems{SyntaxProblem(err)}
 	}
 	return d, nil
 }
@@ -68,7 +69,8 @@ func (f *anchorFinder) Visit(node ast.Node) ast.Visitor {
 	return f
 }
 
-func syntaxProblem(err error) Problem {
+// SyntaxProblem is what a decoder of YAML found wrong.
+func SyntaxProblem(err error) Problem {
 	var syntax yaml.Error
 	if !errors.As(err, &syntax) {
 		return Problem{Message: err.Error()}
@@ -80,25 +82,25 @@ func syntaxProblem(err error) Problem {
 	return problem
 }
 
-// finding is a problem whose place is a path of keys and indices.
-type finding struct {
-	path    []string
-	message string
-	hint    string
+// Finding is a problem whose place is a path of keys and indices.
+type Finding struct {
+	Path    []string
+	Message string
+	Hint    string
 }
 
-// locate gives findings their lines and the names of their keys.
-func (d document) locate(findings []finding) Problems {
+// Locate gives findings their lines and the names of their keys.
+func (d Document) Locate(findings []Finding) Problems {
 	problems := make(Problems, len(findings))
 	for i, found := range findings {
-		line, key := d.place(found.path)
-		problems[i] = Problem{Line: line, Key: key, Message: found.message, Hint: found.hint}
+		line, key := d.place(found.Path)
+		problems[i] = Problem{Line: line, Key: key, Message: found.Message, Hint: found.Hint}
 	}
 	return problems.sort()
 }
 
 // place finds the line of a path, or of the innermost part of it that is there, and its name.
-func (d document) place(path []string) (int, string) {
+func (d Document) place(path []string) (int, string) {
 	node, line := d.root, lineOf(d.root)
 	var key strings.Builder
 	for _, step := range path {

@@ -1,8 +1,7 @@
-package controller
+package document
 
 import (
 	"bytes"
-	_ "embed" // for the schema
 	"errors"
 	"fmt"
 	"maps"
@@ -16,35 +15,51 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// Schema is the JSON Schema of the configuration file, for editors. Check rests on the same one.
-//
-//go:embed config.schema.json
-var Schema []byte
+// Schema is a JSON Schema that documents are checked against. It is safe for concurrent use.
+type Schema struct {
+	compiled func() (*jsonschema.Schema, error)
+}
 
-const schemaName = "config.schema.json"
+// NewSchema is a schema by its text, which is read at the first check; name is for errors.
+func NewSchema(name string, text []byte) *Schema {
+	return &Schema{sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(name, text) })}
+}
 
-var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema))
+func compile(name string, text []byte) (*jsonschema.Schema, error) {
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", schemaName, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource(schemaName, parsed); err != nil {
-		return nil, fmt.Errorf("add %s: %w", schemaName, err)
+	if err := compiler.AddResource(name, parsed); err != nil {
+		return nil, fmt.Errorf("add %s: %w", name, err)
 	}
-	return compiler.Compile(schemaName)
-})
+	return compiler.Compile(name)
+}
 
-// checkSchema says everything about a document that the schema does not allow.
-func (d document) checkSchema() Problems {
-	schema, err := compiledSchema()
+// Keys are those that the mapping at a path may have, sorted; nil where the schema has no mapping.
+func (s *Schema) Keys(path []string) ([]string, error) {
+	compiled, err := s.compiled()
+	if err != nil {
+		return nil, err
+	}
+	at := schemaAt(compiled, path)
+	if at == nil {
+		return nil, nil
+	}
+	return slices.Sorted(maps.Keys(resolve(at).Properties)), nil
+}
+
+// Check says everything about a document that a schema does not allow.
+func (d Document) Check(schema *Schema) Problems {
+	compiled, err := schema.compiled()
 	if err != nil {
 		return Problems{{Message: err.Error()}}
 	}
-	err = schema.Validate(d.value)
+	err = compiled.Validate(d.value)
 	var invalid *jsonschema.ValidationError
 	if errors.As(err, &invalid) {
-		return d.locate(schemaFindings(schema, invalid))
+		return d.Locate(schemaFindings(compiled, invalid))
 	}
 	if err != nil {
 		return Problems{{Message: err.Error()}}
@@ -52,12 +67,21 @@ func (d document) checkSchema() Problems {
 	return nil
 }
 
+// CheckJSON says everything about a text of JSON that a schema does not allow; it names no lines.
+func CheckJSON(text []byte, schema *Schema) Problems {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return Problems{{Message: err.Error()}}
+	}
+	return Document{value: value}.Check(schema)
+}
+
 // schemaFindings gives the innermost errors: those around them say only that there are some.
-func schemaFindings(root *jsonschema.Schema, invalid *jsonschema.ValidationError) []finding {
+func schemaFindings(root *jsonschema.Schema, invalid *jsonschema.ValidationError) []Finding {
 	if len(invalid.Causes) == 0 {
 		return explain(root, invalid)
 	}
-	var findings []finding
+	var findings []Finding
 	for _, cause := range invalid.Causes {
 		findings = append(findings, schemaFindings(root, cause)...)
 	}
@@ -65,24 +89,24 @@ func schemaFindings(root *jsonschema.Schema, invalid *jsonschema.ValidationError
 }
 
 // explain says in words what one rule of the schema found.
-func explain(root *jsonschema.Schema, invalid *jsonschema.ValidationError) []finding {
+func explain(root *jsonschema.Schema, invalid *jsonschema.ValidationError) []Finding {
 	path := invalid.InstanceLocation
 	switch rule := invalid.ErrorKind.(type) {
 	case *kind.Required:
-		return explainEach(rule.Missing, func(name string) finding {
-			return finding{path, fmt.Sprintf("%s is missing", name), meaning(root, append(slices.Clone(path), name))}
+		return explainEach(rule.Missing, func(name string) Finding {
+			return Finding{path, fmt.Sprintf("%s is missing", name), meaning(root, append(slices.Clone(path), name))}
 		})
 	case *kind.AdditionalProperties:
 		known := describeKeys(root, path)
-		return explainEach(rule.Properties, func(name string) finding {
-			return finding{append(slices.Clone(path), name), "this key is not known", known}
+		return explainEach(rule.Properties, func(name string) Finding {
+			return Finding{append(slices.Clone(path), name), "this key is not known", known}
 		})
 	}
-	return []finding{{path, explainValue(invalid.ErrorKind), meaning(root, path)}}
+	return []Finding{{path, explainValue(invalid.ErrorKind), meaning(root, path)}}
 }
 
-func explainEach(names []string, explainOne func(string) finding) []finding {
-	findings := make([]finding, len(names))
+func explainEach(names []string, explainOne func(string) Finding) []Finding {
+	findings := make([]Finding, len(names))
 	for i, name := range names {
 		findings[i] = explainOne(name)
 	}
@@ -99,6 +123,8 @@ func explainValue(rule jsonschema.ErrorKind) string {
 		return fmt.Sprintf("%q does not have the right form", rule.Got)
 	case *kind.Minimum:
 		return fmt.Sprintf("%s is too low, the least is %s", decimal(rule.Got), decimal(rule.Want))
+	case *kind.ExclusiveMinimum:
+		return fmt.Sprintf("%s is too low, it must be above %s", decimal(rule.Got), decimal(rule.Want))
 	case *kind.Maximum:
 		return fmt.Sprintf("%s is too high, the most is %s", decimal(rule.Got), decimal(rule.Want))
 	case *kind.MinLength, *kind.MinItems:
