@@ -10,6 +10,7 @@ import (
 	"sluice.dev/control/internal/policies/parameters"
 	"sluice.dev/control/internal/policies/redirect"
 	"sluice.dev/control/internal/policies/script"
+	"sluice.dev/control/internal/policies/servicelevel"
 	"sluice.dev/control/internal/policies/slo"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/store"
@@ -27,6 +28,7 @@ func kinds() []kind {
 		{"opportunistic", opportunistic.New, opportunistic.Parameters},
 		{"redirect", redirect.New, redirect.Parameters},
 		{"script", script.New, script.Parameters},
+		{"service-level", servicelevel.New, servicelevel.Parameters},
 		{"slo", slo.New, slo.Parameters},
 	}
 }

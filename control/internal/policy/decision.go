@@ -1,6 +1,9 @@
 package policy
 
-import "sluice.dev/control/internal/store"
+import (
+	"sluice.dev/control/internal/servicelevel"
+	"sluice.dev/control/internal/store"
+)
 
 // Verdict is the outcome of a decision.
 type Verdict string
@@ -24,6 +27,9 @@ type Decision struct {
 	Setting *store.Setting
 	// Start asks for a task to be started now, with the setting.
 	Start bool
+	// Action is what the policy asks for that is no order to a store; empty for nothing. Nothing in the controller
+	// carries it out: it is a record, for people and for programs that watch decisions.
+	Action servicelevel.Action
 	// Reason says why, in one sentence with figures.
 	Reason string
 	// Inputs are the figures that it rests on; each name ends in its unit.
@@ -50,6 +56,15 @@ type Policy interface {
 	// that is not fresh it decides on Stop by itself, and takes over nothing but the memory: what the
 	// policy had ordered is no longer in force.
 	Decide(view View, target Target, memory Memory) (Decision, Memory)
+}
+
+// Joint is a policy that decides about all of its targets at once, since what one gets another cannot have.
+type Joint interface {
+	Policy
+	// DecideAll is a pure function, as Decide is. It gives a decision for each of the view's targets, in their
+	// order, and the state of each of the view's service levels. What it decides of a target that is not fresh is
+	// not followed.
+	DecideAll(view View, memory Memory) ([]Decision, []servicelevel.Status, Memory)
 }
 
 // StopFor is the decision to let a target's lease run out.

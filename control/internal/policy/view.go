@@ -5,6 +5,7 @@ package policy
 import (
 	"time"
 
+	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/store"
 )
 
@@ -17,6 +18,8 @@ type View struct {
 	WallClock time.Time
 	Period    time.Duration
 	Targets   []Target
+	// ServiceLevels are the objects that the policy decides for, by name; those of other stores are left out.
+	ServiceLevels []servicelevel.Object
 	// Signals are the results of the policy's PromQL queries, by name.
 	Signals map[string]Signal
 }
@@ -48,7 +51,8 @@ type Target struct {
 	NodeSignals NodeSignals
 	// NodeSignalsAge is that of NodeSignals; a target that is fresh has signals that may be acted on.
 	NodeSignalsAge time.Duration
-	// Lease is the policy's own lease on this target's pace, of log-placement on its tier; nil if there is none.
+	// Lease is the policy's own lease on this target's pace, of log-placement on its tier, of cache on its
+	// reservation; nil if there is none.
 	Lease *store.Lease
 }
 

@@ -97,12 +97,19 @@ const AspectPace Aspect = "pace"
 // AspectTier is where data goes.
 const AspectTier Aspect = "tier"
 
+// AspectReservation is how much memory is kept.
+const AspectReservation Aspect = "reserved-bytes"
+
 // MainAspect is the aspect that policies of a kind of task decide about.
 func (k Kind) MainAspect() Aspect {
-	if k == LogPlacement {
+	switch k {
+	case LogPlacement:
 		return AspectTier
+	case Cache:
+		return AspectReservation
+	default:
+		return AspectPace
 	}
-	return AspectPace
 }
 
 // valueForm is the form of a setting's value.
@@ -130,7 +137,7 @@ var settingForms = map[SettingName]settingForm{
 	DeferUntilDebtBytes:   {"deferral", numberValue, 1},
 	Concurrency:           {"concurrency", numberValue, 1},
 	Priority:              {"priority", numberValue, 0},
-	ReservedBytes:         {"reserved-bytes", numberValue, 0},
+	ReservedBytes:         {AspectReservation, numberValue, 0},
 	Tier:                  {AspectTier, textValue, 0},
 	RedirectQueueRequests: {"redirect-queue", numberValue, 0},
 	RedirectSizeBytes:     {"redirect-size", numberValue, 0},

@@ -1,0 +1,230 @@
+package servicelevel
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
+)
+
+const (
+	reservableFigure = "cache_reservable_bytes"
+	reservedFigure   = "cache_reserved_bytes"
+	cachePrefix      = "cache_"
+	hitsSuffix       = "_hits_total"
+	missesSuffix     = "_misses_total"
+	bytesSuffix      = "_bytes"
+	reservedSuffix   = "_reserved_bytes"
+	// sameIntervalShare is the part of an interval by which its end may be told differently each time.
+	sameIntervalShare = 0.25
+	readClass         = "read"
+)
+
+// observe takes in what is new in the snapshots of an object's targets. What is not fresh says nothing.
+func (p *Policy) observe(now time.Duration, object *objectState, targets []policy.Target) {
+	var reads, others arrived
+	var own, all counted
+	for _, target := range targets {
+		if !target.Fresh {
+			continue
+		}
+		newReads, newOthers := object.take(now, target)
+		reads.add(newReads)
+		others.add(newOthers)
+		counts, servers := countersOf(target.Snapshot.Figures, object.demand.Scope)
+		own.add(object.hits.since(target.Ref, now-target.Age, counts))
+		all.add(object.servers.since(target.Ref, now-target.Age, servers))
+	}
+	object.load.take(now, reads, others)
+	object.hits.take(now, own)
+	object.servers.take(now, all)
+}
+
+// arrived is what new intervals tell of requests of a class: how many a second there were, and what they took.
+type arrived struct {
+	count, seconds float64
+	// perSecond is the sum of the rates of instances.
+	perSecond float64
+}
+
+func (a *arrived) add(other arrived) {
+	a.count += other.count
+	a.seconds += other.seconds
+	a.perSecond += other.perSecond
+}
+
+// take takes in the new intervals of an instance.
+func (o *objectState) take(now time.Duration, target policy.Target) (reads, others arrived) {
+	var readSpan, otherSpan float64
+	for _, latency := range target.Snapshot.Latencies {
+		if !o.load.isNew(now, target, latency) {
+			continue
+		}
+		if latency.Class != readClass {
+			others.count += float64(latency.Count)
+			otherSpan += latency.Interval.Seconds()
+			continue
+		}
+		o.window.add(latency)
+		reads.count += float64(latency.Count)
+		reads.seconds += float64(latency.Count) * latency.Mean.Seconds()
+		readSpan += latency.Interval.Seconds()
+	}
+	if readSpan > 0 {
+		reads.perSecond = reads.count / readSpan
+	}
+	if otherSpan > 0 {
+		others.perSecond = others.count / otherSpan
+	}
+	return reads, others
+}
+
+// isNew says whether an interval has not been taken in, and takes note of it: snapshots show the last few again and
+// again.
+func (l *load) isNew(now time.Duration, target policy.Target, latency store.Latency) bool {
+	seconds := latency.Interval.Seconds()
+	if seconds <= 0 || latency.Count == 0 {
+		return false
+	}
+	key := interval{target.Ref, latency.Class}
+	end := (now - target.Age - latency.Age).Seconds()
+	if last, isKnown := l.ends[key]; isKnown && end <= last+sameIntervalShare*seconds {
+		return false
+	}
+	l.ends[key] = end
+	return true
+}
+
+// take moves the averages. Without reads there is nothing to go by.
+func (l *load) take(now time.Duration, reads, others arrived) {
+	if reads.count == 0 {
+		return
+	}
+	mean, requests := reads.seconds/reads.count, reads.perSecond+others.perSecond
+	if !l.isThere {
+		l.meanSeconds, l.requestsPerSecond, l.isThere = mean, requests, true
+	}
+	l.meanSeconds += alpha * (mean - l.meanSeconds)
+	l.requestsPerSecond += alpha * (requests - l.requestsPerSecond)
+	l.seenAt = now
+}
+
+// countersOf gives the counters of a scope, and those of all that is looked up on its server.
+func countersOf(figures map[string]float64, scope string) (own, all counted) {
+	own = counted{hits: sumOf(figures, scope, hitsSuffix), misses: sumOf(figures, scope, missesSuffix)}
+	for name, figure := range figures {
+		switch {
+		case !strings.HasPrefix(name, cachePrefix):
+		case strings.HasSuffix(name, hitsSuffix):
+			all.hits += figure
+		case strings.HasSuffix(name, missesSuffix):
+			all.misses += figure
+		}
+	}
+	return own, all
+}
+
+// sumOf is a figure of a scope; that of a table is the sum of those of its families.
+func sumOf(figures map[string]float64, scope, suffix string) float64 {
+	if strings.Contains(scope, "/") {
+		return figures[store.FigureName("cache", scope, suffix[1:])]
+	}
+	sum := 0.0
+	begin := strings.TrimSuffix(store.FigureName("cache", scope+"/", ""), "_")
+	for name, figure := range figures {
+		if strings.HasPrefix(name, begin) && strings.HasSuffix(name, suffix) && !strings.HasSuffix(name, reservedSuffix) {
+			sum += figure
+		}
+	}
+	return sum
+}
+
+// since is how much a second counters of an instance have counted since the last look. Those that have gone back are of
+// a server that has restarted: what they count is new from there on.
+func (h *hits) since(ref policy.Ref, at time.Duration, is counted) counted {
+	is.at = at
+	was, isKnown := h.last[ref]
+	if isKnown && at <= was.at {
+		return counted{}
+	}
+	h.last[ref] = is
+	if !isKnown || is.hits < was.hits || is.misses < was.misses {
+		return counted{}
+	}
+	seconds := (at - was.at).Seconds()
+	return counted{hits: (is.hits - was.hits) / seconds, misses: (is.misses - was.misses) / seconds}
+}
+
+// take moves the averages by what all instances have counted. Without lookups there is nothing to go by.
+func (h *hits) take(now time.Duration, new counted) {
+	if new.hits+new.misses == 0 {
+		return
+	}
+	if !h.isThere {
+		h.hits, h.misses, h.isThere = new.hits, new.misses, true
+	}
+	h.hits += alpha * (new.hits - h.hits)
+	h.misses += alpha * (new.misses - h.misses)
+	h.seenAt = now
+}
+
+// measurement is what an object is judged by at a decision.
+type measurement struct {
+	// missing is why it cannot be judged; empty if it can.
+	missing string
+	// seconds is its target's statistic; isEstimated says that it is not as measured.
+	seconds     float64
+	isEstimated bool
+	operations  float64
+	hitShare    float64
+	// hasHits says whether hitShare is there.
+	hasHits bool
+	// missSeconds is what a miss takes, in the mean.
+	missSeconds float64
+}
+
+// aloneShare is the share of its servers' lookups from which on an object is taken to be alone there.
+const aloneShare = 0.95
+
+// measure judges an object by what has been seen since the last decision.
+func (p *Policy) measure(now time.Duration, object *objectState) measurement {
+	switch {
+	case !object.load.isThere || now-object.load.seenAt > p.latencyStale:
+		return measurement{missing: "its servers have reported no reads lately: is their latency measured, is there load?"}
+	case !object.hits.isThere || now-object.hits.seenAt > p.latencyStale:
+		return measurement{missing: "its servers have counted no lookups of it lately: does the scope exist, is there load?"}
+	}
+	judged := measurement{hitShare: object.hits.hitShare(), hasHits: true}
+	share := min(1, object.hits.lookups()/max(object.servers.lookups(), math.SmallestNonzeroFloat64))
+	judged.operations = object.load.requestsPerSecond * share
+	misses := max(object.servers.missShare(), leastMisses)
+	judged.missSeconds = max(0, object.load.meanSeconds-p.costs.HitSeconds) / misses
+	if share >= aloneShare {
+		judged.seconds = object.asMeasured()
+		return judged
+	}
+	judged.isEstimated = true
+	judged.seconds = p.response(object, judged.missSeconds, object.hits.missShare())
+	return judged
+}
+
+// leastMisses keeps what a miss takes from being worked out of next to none.
+const leastMisses = 0.001
+
+// asMeasured is the statistic of all reads of the servers.
+func (o *objectState) asMeasured() float64 {
+	quantile, isQuantile := o.demand.Target.Statistic.Quantile()
+	if !isQuantile || o.window.total == 0 {
+		return o.load.meanSeconds
+	}
+	return o.window.quantile(quantile)
+}
+
+// response is what the statistic of an object comes to where a miss takes so long and a share of its reads misses.
+func (p *Policy) response(object *objectState, missSeconds, missShare float64) float64 {
+	costs := p.costs
+	costs.ReadSeconds = missSeconds
+	return costs.Response(object.demand.Target.Statistic, missShare, 0)
+}

@@ -1,0 +1,160 @@
+package servicelevel
+
+import (
+	"fmt"
+	"slices"
+
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/servicelevel"
+	"sluice.dev/control/internal/store"
+)
+
+// Decide implements policy.Policy: what DecideAll decides of one of the view's targets.
+func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
+	decisions, _, next := p.DecideAll(view, memory)
+	for _, decision := range decisions {
+		if decision.Target == target.Ref && decision.Scope == target.Scope {
+			return decision, next
+		}
+	}
+	return policy.StopFor(target, "no service level is about "+target.Scope), next
+}
+
+// DecideAll implements policy.Joint.
+func (p *Policy) DecideAll(view policy.View, memory policy.Memory) ([]policy.Decision, []servicelevel.Status, policy.Memory) {
+	next := copied(memory)
+	if !next.hasBegun {
+		next.hasBegun, next.lastDecision = true, view.Now
+	}
+	targets := p.follow(view, next)
+	asks := map[string]servicelevel.Action{}
+	switch elapsed := view.Now - next.lastDecision; {
+	case elapsed >= p.decisionEvery:
+		next.lastDecision, next.isSecondHalf = view.Now, false
+		next.decisions++
+		asks = p.decideNow(view, next, targets)
+	case elapsed >= p.decisionEvery/2 && !next.isSecondHalf:
+		next.isSecondHalf = true
+		for _, object := range next.objects {
+			object.window = histogram{}
+		}
+	}
+	return p.decisions(view, next, asks), p.statuses(view, next, targets), next
+}
+
+// follow brings the memory up to the objects that there are, and takes in what is new about each.
+func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Target {
+	targets := make(map[string][]policy.Target, len(view.ServiceLevels))
+	for _, demand := range view.ServiceLevels {
+		for _, target := range view.Targets {
+			if target.Scope == demand.Scope && !p.isLost(target) {
+				targets[demand.Name] = append(targets[demand.Name], target)
+			}
+		}
+		object := next.objects[demand.Name]
+		if object == nil || object.demand.Scope != demand.Scope {
+			object = p.newObject(demand, targets[demand.Name], next.decisions)
+			next.objects[demand.Name] = object
+		}
+		object.demand = demand
+		p.observe(view.Now, object, targets[demand.Name])
+	}
+	for name := range next.objects {
+		if !slices.ContainsFunc(view.ServiceLevels, func(o servicelevel.Object) bool { return o.Name == name }) {
+			delete(next.objects, name)
+		}
+	}
+	return targets
+}
+
+// lostDecisions is after how many decisions without a snapshot an instance counts as lost.
+const lostDecisions = 3
+
+// isLost says whether an instance has been silent for so long that the others have to do without it.
+func (p *Policy) isLost(target policy.Target) bool {
+	return !target.Fresh && target.Age > lostDecisions*p.decisionEvery
+}
+
+// decisions are what the memory says now, for each target.
+func (p *Policy) decisions(view policy.View, next *state, asks map[string]servicelevel.Action) []policy.Decision {
+	byScope := make(map[string]*objectState, len(next.objects))
+	for _, object := range next.objects {
+		byScope[object.demand.Scope] = object
+	}
+	made := make([]policy.Decision, len(view.Targets))
+	for i, target := range view.Targets {
+		object := byScope[target.Scope]
+		if object == nil {
+			made[i] = policy.StopFor(target, "no service level is about "+target.Scope)
+			continue
+		}
+		made[i] = p.decisionFor(target, object)
+		if ask, isAsked := asks[object.demand.Name]; isAsked && made[i].Verdict != policy.Stop {
+			made[i].Action = ask
+			// It is asked for once, not by each target.
+			delete(asks, object.demand.Name)
+		}
+	}
+	return made
+}
+
+// decisionFor holds an object's cache on one instance.
+func (p *Policy) decisionFor(target policy.Target, object *objectState) policy.Decision {
+	if reason := unable(target); reason != "" {
+		return policy.StopFor(target, reason)
+	}
+	reason := fmt.Sprintf("%s: %s", object.demand.Name, object.reason)
+	inputs := object.inputs()
+	if object.steps > 0 {
+		setting := store.Setting{Name: store.ReservedBytes, Number: float64(object.steps) * p.stepBytes}
+		return policy.SettingFor(target, setting, reason, inputs)
+	}
+	decision := policy.Decision{
+		Target: target.Ref, Kind: target.Kind, Scope: target.Scope, Verdict: policy.Keep, Reason: reason, Inputs: inputs,
+	}
+	if target.Lease != nil {
+		decision.Verdict = policy.Stop
+	}
+	return decision
+}
+
+// unable is why nothing can be ordered of a target.
+func unable(target policy.Target) string {
+	if !target.Fresh {
+		return target.Missing
+	}
+	for _, capability := range target.Description.Capabilities {
+		if capability.Kind == target.Kind && slices.Contains(capability.Settings, store.ReservedBytes) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the store has no setting %s of %s: its cache must be the one that keeps reservations",
+		store.ReservedBytes, target.Kind)
+}
+
+func (o *objectState) inputs() map[string]float64 {
+	inputs := map[string]float64{"target_seconds": o.demand.Target.Seconds, "steps_count": float64(o.steps)}
+	if o.judged.missing == "" && o.judged.hasHits {
+		inputs["actual_seconds"] = o.judged.seconds
+		inputs["operations_per_second"] = o.judged.operations
+		inputs["hit_share"] = o.judged.hitShare
+	}
+	return inputs
+}
+
+// statuses says how each object fares, by name.
+func (p *Policy) statuses(view policy.View, next *state, targets map[string][]policy.Target) []servicelevel.Status {
+	all := make([]servicelevel.Status, 0, len(view.ServiceLevels))
+	for _, demand := range view.ServiceLevels {
+		object := next.objects[demand.Name]
+		now := p.measure(view.Now, object)
+		all = append(all, servicelevel.Status{
+			Name: demand.Name, State: object.state, Reason: object.reason,
+			IsMeasured: now.missing == "", HasHits: now.hasHits, ActualSeconds: now.seconds, IsEstimated: now.isEstimated,
+			OperationsPerSecond: now.operations, HitShare: now.hitShare,
+			ReservedBytes: float64(object.steps) * p.stepBytes, Nodes: len(targets[demand.Name]),
+			Wanted: object.wanted, Actions: object.actions,
+		})
+	}
+	return all
+}

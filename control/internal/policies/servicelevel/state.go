@@ -1,0 +1,149 @@
+package servicelevel
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/servicelevel"
+)
+
+const (
+	// alpha is that of the moving averages, as published: of each new interval an eighth.
+	alpha = 0.125
+	// longAgo is a decision before any other.
+	longAgo = math.MinInt32
+	// rest is how many decisions must lie between two that would undo each other.
+	rest = 10
+	// keptActions bounds the time line of an object.
+	keptActions = 32
+)
+
+// state is the memory of the policy, of all objects together.
+type state struct {
+	hasBegun     bool
+	lastDecision time.Duration
+	// isSecondHalf says that percentiles are of the second half of the time between two decisions, by which a step
+	// should show.
+	isSecondHalf bool
+	// decisions counts them.
+	decisions int
+	objects   map[string]*objectState
+}
+
+// objectState is what is remembered of an object.
+type objectState struct {
+	demand servicelevel.Object
+	// steps is its cache on each node.
+	steps int
+	// nodes is on how many nodes it was at the last decision.
+	nodes int
+	load  load
+	hits  hits
+	// servers has what all requests of its servers hit and missed.
+	servers hits
+	window  histogram
+	// grownAt and shrunkAt are decisions: the last ones in which it got or gave cache.
+	grownAt, shrunkAt int
+	// hitsBefore is its share of hits when it last grew, and bytesBefore its cache on all nodes then.
+	hasGrown                bool
+	hitsBefore, bytesBefore float64
+	// askedFor is the number of nodes beyond which it has asked for one.
+	askedFor int
+	judged   measurement
+	state    servicelevel.State
+	reason   string
+	wanted   servicelevel.Action
+	actions  []servicelevel.Taken
+}
+
+// load is what intervals of latency tell, as moving averages.
+type load struct {
+	isThere           bool
+	seenAt            time.Duration
+	meanSeconds       float64
+	requestsPerSecond float64
+	// ends are those of the last intervals that were taken in, by instance and class.
+	ends map[interval]float64
+}
+
+type interval struct {
+	ref   policy.Ref
+	class string
+}
+
+// hits is what counters tell, as moving averages of what was counted between two looks.
+type hits struct {
+	isThere      bool
+	seenAt       time.Duration
+	hits, misses float64
+	last         map[policy.Ref]counted
+}
+
+// counted is what counters had come to at a time of the view's clock, or count a second.
+type counted struct {
+	hits, misses float64
+	at           time.Duration
+}
+
+func (c *counted) add(other counted) {
+	c.hits += other.hits
+	c.misses += other.misses
+}
+
+func (h hits) hitShare() float64 {
+	if h.hits+h.misses <= 0 {
+		return 0
+	}
+	return h.hits / (h.hits + h.misses)
+}
+
+func (h hits) missShare() float64 { return 1 - h.hitShare() }
+
+func (h hits) lookups() float64 { return h.hits + h.misses }
+
+// copied is a memory that can be changed.
+func copied(memory policy.Memory) *state {
+	last, isThere := memory.(*state)
+	if !isThere {
+		return &state{objects: map[string]*objectState{}}
+	}
+	next := *last
+	next.objects = make(map[string]*objectState, len(last.objects))
+	for name, object := range last.objects {
+		twin := *object
+		twin.load.ends = maps.Clone(object.load.ends)
+		twin.hits.last = maps.Clone(object.hits.last)
+		twin.servers.last = maps.Clone(object.servers.last)
+		twin.actions = slices.Clone(object.actions)
+		next.objects[name] = &twin
+	}
+	return &next
+}
+
+// newObject is what is known of an object that is new, or of all objects after a failover: what its leases say.
+func (p *Policy) newObject(demand servicelevel.Object, targets []policy.Target, decision int) *objectState {
+	made := &objectState{
+		demand: demand, state: servicelevel.Unknown, grownAt: longAgo, shrunkAt: longAgo,
+		load: load{ends: map[interval]float64{}}, hits: hits{last: map[policy.Ref]counted{}},
+		servers: hits{last: map[policy.Ref]counted{}},
+	}
+	for _, target := range targets {
+		if target.Lease != nil {
+			made.steps = max(made.steps, int(math.Round(target.Lease.Setting.Number/p.stepBytes)))
+		}
+	}
+	if made.steps > 0 {
+		// It may have been given a moment ago, by whoever was the active controller.
+		made.grownAt = decision
+	}
+	return made
+}
+
+// note adds to the time line.
+func (o *objectState) note(now time.Duration, action servicelevel.Action, reason string) {
+	o.actions = append(o.actions, servicelevel.Taken{At: now, Action: action, Reason: reason})
+	o.actions = o.actions[max(0, len(o.actions)-keptActions):]
+}
