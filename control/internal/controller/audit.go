@@ -83,7 +83,8 @@ func relayed(request any) (node string, order any) {
 func isOrder(request any) bool {
 	switch request.(type) {
 	case *sluicev1.PausePolicyRequest, *sluicev1.ResumePolicyRequest, *sluicev1.RelaySetLeaseRequest,
-		*sluicev1.RelayClearLeasesRequest, *sluicev1.RelayStartTaskRequest, *sluicev1.RelayAbortTaskRequest:
+		*sluicev1.RelayClearLeasesRequest, *sluicev1.RelayStartTaskRequest, *sluicev1.RelayAbortTaskRequest,
+		*sluicev1.ApplyServiceLevelsRequest, *sluicev1.DeleteServiceLevelRequest:
 		return true
 	}
 	return false

@@ -11,6 +11,8 @@ import (
 
 	"sluice.dev/control/internal/document"
 	"sluice.dev/control/internal/policies"
+	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/store"
 )
 
 const maxPort = 65535
@@ -168,8 +170,13 @@ func (p Policy) check(at []string) []document.Finding {
 		return []document.Finding{found(fmt.Sprintf("%q is no type of policy", p.Type),
 			"Known types: "+strings.Join(kinds, ", "), append(at, "type")...)}
 	}
-	if _, err := policies.New(p.Type, p.Parameters); err != nil {
+	made, err := policies.New(p.Type, p.Parameters)
+	if err != nil {
 		return []document.Finding{found(err.Error(), "See docs/policies.", append(at, "parameters")...)}
+	}
+	if _, isJoint := made.(policy.Joint); isJoint && (p.Targets.Kind != string(store.Cache) || p.Targets.Scope != "") {
+		return []document.Finding{found("a policy for service levels has the kind cache, and no scope",
+			"The scopes are those of the service levels.", append(at, "targets")...)}
 	}
 	return nil
 }
@@ -196,12 +203,26 @@ func conflict(policy, earlier Policy, earlierIndex int, at []string) []document.
 		return []document.Finding{found(fmt.Sprintf("the name %s is that of policies[%d] already", policy.Name, earlierIndex),
 			"The name is the owner of the policy's leases: give each one of its own.", append(at, "name")...)}
 	}
+	if areLevels := isForLevels(policy) || isForLevels(earlier); areLevels && policy.Targets.sameKind(earlier.Targets) {
+		return []document.Finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about the cache of %s",
+			policy.Name, earlier.Name, earlierIndex, policy.Targets.Store),
+			"A policy for service levels decides about all of a store's cache: leave the other one out.", append(at, "targets")...)}
+	}
 	if !policy.Targets.overlap(earlier.Targets) {
 		return nil
 	}
 	return []document.Finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about %s %s",
 		policy.Name, earlier.Name, earlierIndex, policy.Targets.Store, policy.Targets.describe()),
 		"Set nodes, instances or scope so that one policy decides about each task.", append(at, "targets")...)}
+}
+
+// levelsType is the type of the policy that decides about service levels.
+const levelsType = "service-level"
+
+func isForLevels(policy Policy) bool { return policy.Type == levelsType }
+
+func (t Targets) sameKind(other Targets) bool {
+	return t.Store == other.Store && t.Kind == other.Kind
 }
 
 // overlap says whether some task is selected by both.

@@ -51,6 +51,13 @@ type Config struct {
 	Coordination           *Coordination `yaml:"coordination"`
 	Prometheus             *Prometheus   `yaml:"prometheus"`
 	Policies               []Policy      `yaml:"policies"`
+	ServiceLevels          ServiceLevels `yaml:"service_levels"`
+}
+
+// ServiceLevels says where service levels are kept.
+type ServiceLevels struct {
+	// StateFile is for a cluster without coordination; with it, they are kept there.
+	StateFile string `yaml:"state_file"`
 }
 
 // Page says where the web page and the metrics are served.

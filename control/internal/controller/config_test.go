@@ -228,7 +228,7 @@ func TestSchemaIsThatOfTheConfiguration(t *testing.T) {
 	}{
 		{Config{}, nil}, {Page{}, []string{"page"}}, {TLS{}, []string{"tls"}}, {Agent{}, []string{"agents", "0"}},
 		{Coordination{}, []string{"coordination"}}, {Etcd{}, []string{"coordination", "etcd"}},
-		{Prometheus{}, []string{"prometheus"}}, {Policy{}, []string{"policies", "0"}},
+		{Prometheus{}, []string{"prometheus"}}, {ServiceLevels{}, []string{"service_levels"}}, {Policy{}, []string{"policies", "0"}},
 		{Targets{}, []string{"policies", "0", "targets"}}, {Signal{}, []string{"policies", "0", "signals", "x"}},
 	}
 	for _, test := range tests {

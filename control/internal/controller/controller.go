@@ -11,6 +11,7 @@ import (
 	"sluice.dev/control/internal/election"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policies"
+	"sluice.dev/control/internal/servicelevel"
 )
 
 // dependencies are what a Controller needs of the world.
@@ -19,6 +20,8 @@ type dependencies struct {
 	now     func() time.Time
 	dial    dialFunc
 	elector election.Elector
+	// levels is what is known of service levels.
+	levels *serviceLevels
 	// signals is nil where no Prometheus is configured.
 	signals signalSource
 	metrics *metrics
@@ -62,6 +65,8 @@ type publication struct {
 	byName map[string]*node
 	// lastDecisions are those of the last period in which this controller was the active one, by policy.
 	lastDecisions map[string][]*sluicev1.Decision
+	// statuses are how service levels fared in that period, by name.
+	statuses map[string]servicelevel.Status
 }
 
 func newController(config Config, needs dependencies) (*Controller, error) {
@@ -114,7 +119,7 @@ func (c *Controller) makePolicies(config Config) ([]*activePolicy, error) {
 		}
 		active[i] = newActivePolicy(wanted, decider)
 		if old := before[wanted.Name]; old != nil && samePolicy(old.config, wanted) {
-			active[i].targets = old.targets
+			active[i].targets, active[i].memory = old.targets, old.memory
 		}
 	}
 	return active, nil
@@ -167,8 +172,18 @@ func (c *Controller) publish(decisions []*sluicev1.Decision) {
 		last[decision.GetPolicy()] = append(last[decision.GetPolicy()], decision)
 	}
 	c.published.Store(&publication{
-		config: c.config, nodes: c.nodes, byName: c.nodesByName, lastDecisions: last,
+		config: c.config, nodes: c.nodes, byName: c.nodesByName, lastDecisions: last, statuses: c.statuses(),
 	})
+}
+
+func (c *Controller) statuses() map[string]servicelevel.Status {
+	statuses := map[string]servicelevel.Status{}
+	for _, p := range c.policies {
+		for _, status := range p.statuses {
+			statuses[status.Name] = status
+		}
+	}
+	return statuses
 }
 
 // period reads all agents, and decides and writes if this controller is the active one.

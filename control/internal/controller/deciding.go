@@ -30,17 +30,47 @@ func (c *Controller) decideAll(signals signalsByPolicy) []outcome {
 	outcomes := c.outcomes[:0]
 	for _, p := range c.policies {
 		view := policy.View{
-			Now: now.Sub(c.startedAt), WallClock: now, Period: c.config.Period(),
-			Targets: p.selectTargets(c.nodes, now, c.config.Stale()),
-			Signals: signals[p.config.Name],
+			Now: now.Sub(c.startedAt), WallClock: now, Period: c.config.Period(), Signals: signals[p.config.Name],
 		}
+		scopes := []string{p.config.Targets.Scope}
+		if p.joint != nil {
+			view.ServiceLevels, scopes = c.levels.of(p.config.Targets.Store)
+		}
+		view.Targets = p.selectTargets(c.nodes, scopes, now, c.config.Stale())
 		stop := c.reasonToStop(p, view.Signals)
-		for _, target := range view.Targets {
-			outcomes = append(outcomes, c.decide(p, view, target, stop))
+		if p.joint != nil {
+			outcomes = c.decideJointly(p, view, stop, outcomes)
+		} else {
+			for _, target := range view.Targets {
+				outcomes = append(outcomes, c.decide(p, view, target, stop))
+			}
 		}
 		p.dropGone(c.periods)
 	}
 	c.outcomes = outcomes
+	return outcomes
+}
+
+// decideJointly asks a joint policy about all of its targets at once.
+func (c *Controller) decideJointly(p *activePolicy, view policy.View, stop string, outcomes []outcome) []outcome {
+	if stop == "" {
+		stop = c.levels.whyNotKnown(c.now())
+	}
+	for i := range view.Targets {
+		if stop != "" {
+			view.Targets[i].Fresh, view.Targets[i].Missing = false, stop
+		}
+	}
+	var decisions []policy.Decision
+	decisions, p.statuses, p.memory = p.joint.DecideAll(view, p.memory)
+	for i, target := range view.Targets {
+		result := outcome{
+			policy: p, node: c.nodesByName[target.Node], state: p.keep(keyOf(target), c.periods), lease: target.Lease,
+			decision: c.permitted(p, target, decisions[i]),
+		}
+		result.order = c.orderFor(p, &result)
+		outcomes = append(outcomes, result)
+	}
 	return outcomes
 }
 
@@ -59,7 +89,7 @@ func (c *Controller) reasonToStop(p *activePolicy, signals map[string]policy.Sig
 }
 
 func (c *Controller) decide(p *activePolicy, view policy.View, target policy.Target, stop string) outcome {
-	state := p.keep(target.Ref, c.periods)
+	state := p.keep(keyOf(target), c.periods)
 	result := outcome{policy: p, node: c.nodesByName[target.Node], state: state, lease: target.Lease}
 	if stop != "" {
 		target.Fresh, target.Missing = false, stop
@@ -145,7 +175,7 @@ func (c *Controller) isTurnOf(state *targetState) bool {
 // logOutcome logs a change for operators, and anything else for those who look for it.
 func (c *Controller) logOutcome(ctx context.Context, result *outcome) {
 	level := slog.LevelDebug
-	if result.decision.Verdict == policy.Change || result.problem != "" {
+	if result.decision.Verdict == policy.Change || result.decision.Action != "" || result.problem != "" {
 		level = slog.LevelInfo
 	}
 	if !c.log.Enabled(ctx, level) {
@@ -159,6 +189,9 @@ func (c *Controller) logOutcome(ctx context.Context, result *outcome) {
 	}
 	if result.decision.Setting != nil {
 		attributes = append(attributes, "setting", result.decision.Setting.String())
+	}
+	if result.decision.Action != "" {
+		attributes = append(attributes, "action", string(result.decision.Action))
 	}
 	if result.problem != "" {
 		attributes = append(attributes, "problem", result.problem)

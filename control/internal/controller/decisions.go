@@ -89,5 +89,5 @@ type filter struct {
 func (f filter) selects(decision *sluicev1.Decision) bool {
 	return (f.node == "" || f.node == decision.GetNode()) &&
 		(f.policy == "" || f.policy == decision.GetPolicy()) &&
-		(!f.changesOnly || decision.GetVerdict() != sluicev1.Verdict_VERDICT_KEEP)
+		(!f.changesOnly || decision.GetVerdict() != sluicev1.Verdict_VERDICT_KEEP || decision.GetAction() != "")
 }

@@ -117,6 +117,7 @@ func (c Config) checkReload(next Config) error {
 		{"log_level", c.LogLevel, next.LogLevel},
 		{"coordination", c.Coordination, next.Coordination},
 		{"prometheus", c.Prometheus, next.Prometheus},
+		{"service_levels", c.ServiceLevels, next.ServiceLevels},
 	}
 	var problems Problems
 	for _, setting := range fixed {

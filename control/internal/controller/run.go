@@ -42,6 +42,7 @@ type process struct {
 	elector     election.Elector
 	agents      *agentChannel
 	controller  *Controller
+	levels      *serviceLevels
 	page        *page.Page
 	health      *protocol.Health
 	server      *grpc.Server
@@ -69,6 +70,7 @@ func Run(ctx context.Context, config Config, log *slog.Logger, hangups <-chan os
 	}
 	defer p.agents.close()
 	defer p.controller.close()
+	defer p.levels.close()
 	return p.serve(ctx)
 }
 
@@ -86,8 +88,11 @@ func (p *process) assemble() error {
 	if p.elector, err = newElector(p.config, p.log); err != nil {
 		return err
 	}
+	if p.levels, err = newServiceLevels(p.config, p.log); err != nil {
+		return err
+	}
 	needs := dependencies{
-		log: p.log, now: time.Now, dial: p.agents.dial, elector: p.elector, metrics: newMetrics(),
+		log: p.log, now: time.Now, dial: p.agents.dial, elector: p.elector, metrics: newMetrics(), levels: p.levels,
 	}
 	if needs.signals, err = newSignals(p.config); err != nil {
 		return err
@@ -162,6 +167,7 @@ func (p *process) serve(ctx context.Context) error {
 	servers.Go(func() { failures <- p.server.Serve(listener) })
 	servers.Go(func() { failures <- p.pageServer.ServeTLS(pageListener, "", "") })
 	electing.Go(func() { p.elector.Run(electionCtx) })
+	servers.Go(func() { p.levels.follow(ctx) })
 	watcher := newConfigWatcher(p.config, p.log)
 	servers.Go(func() {
 		if err := watcher.run(ctx, p.hangups); err != nil {

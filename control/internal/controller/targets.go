@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -18,12 +19,25 @@ type activePolicy struct {
 	owner string
 	// nodes is nil for all nodes.
 	nodes   map[string]bool
-	targets map[policy.Ref]*targetState
+	targets map[targetKey]*targetState
+	// joint is the decider, if it decides about all targets at once; memory is then that of all of them, and
+	// statuses are how its service levels fare.
+	joint    policy.Joint
+	memory   policy.Memory
+	statuses []servicelevel.Status
 	// turns counts the targets that there have been.
 	turns uint64
 	// buffer is the space of the last period's view.
 	buffer []policy.Target
 }
+
+// targetKey tells the targets of a policy apart: a joint one has several scopes of an instance.
+type targetKey struct {
+	policy.Ref
+	scope string
+}
+
+func keyOf(target policy.Target) targetKey { return targetKey{target.Ref, target.Scope} }
 
 // targetState is what is kept of a target from period to period.
 type targetState struct {
@@ -40,8 +54,9 @@ type targetState struct {
 func newActivePolicy(config Policy, decider policy.Policy) *activePolicy {
 	p := &activePolicy{
 		config: config, decider: decider, owner: store.PolicyOwnerPrefix + config.Name,
-		targets: make(map[policy.Ref]*targetState),
+		targets: make(map[targetKey]*targetState),
 	}
+	p.joint, _ = decider.(policy.Joint)
 	if len(config.Targets.Nodes) > 0 {
 		p.nodes = make(map[string]bool, len(config.Targets.Nodes))
 		for _, name := range config.Targets.Nodes {
@@ -54,16 +69,19 @@ func newActivePolicy(config Policy, decider policy.Policy) *activePolicy {
 // forget drops the memory of every target, for it is of a time in which the policy did not decide.
 func (p *activePolicy) forget() {
 	clear(p.targets)
+	p.memory, p.statuses = nil, nil
 }
 
-// selectTargets gives the targets of a policy as they are now. They are valid until the next call.
-func (p *activePolicy) selectTargets(nodes []*node, now time.Time, stale time.Duration) []policy.Target {
+// selectTargets gives the targets of a policy as they are now, of each scope. They are valid until the next call.
+func (p *activePolicy) selectTargets(nodes []*node, scopes []string, now time.Time, stale time.Duration) []policy.Target {
 	targets := p.buffer[:0]
 	for _, node := range nodes {
 		if p.nodes != nil && !p.nodes[node.agent.Node] {
 			continue
 		}
-		targets = p.appendTargets(targets, node, now, stale)
+		for _, scope := range scopes {
+			targets = p.appendTargets(targets, node, scope, now, stale)
+		}
 	}
 	p.buffer = targets
 	return targets
@@ -72,7 +90,7 @@ func (p *activePolicy) selectTargets(nodes []*node, now time.Time, stale time.Du
 // appendTargets adds the instances of a node: those that the last answer names, and those that the
 // configuration names for this node.
 func (p *activePolicy) appendTargets(
-	targets []policy.Target, node *node, now time.Time, stale time.Duration,
+	targets []policy.Target, node *node, scope string, now time.Time, stale time.Duration,
 ) []policy.Target {
 	state := node.state.Load()
 	first := len(targets)
@@ -80,7 +98,7 @@ func (p *activePolicy) appendTargets(
 		for _, instance := range state.latest.report.Instances {
 			// One that an agent names twice is decided about once.
 			if p.selects(instance.Ref) && !hasTarget(targets[first:], instance.Ref) {
-				targets = append(targets, p.target(node, state, instance, now, stale))
+				targets = append(targets, p.target(node, state, instance, scope, now, stale))
 			}
 		}
 	}
@@ -90,7 +108,7 @@ func (p *activePolicy) appendTargets(
 	for _, name := range p.config.Targets.Instances {
 		ref := policy.Ref{Node: node.agent.Node, Store: p.config.Targets.Store, Instance: name}
 		if !hasTarget(targets[first:], ref) {
-			targets = append(targets, p.missingTarget(ref, state))
+			targets = append(targets, p.missingTarget(ref, scope, state))
 		}
 	}
 	return targets
@@ -105,9 +123,9 @@ func (p *activePolicy) selects(ref policy.Ref) bool {
 	return ref.Store == p.config.Targets.Store && (len(names) == 0 || slices.Contains(names, ref.Instance))
 }
 
-func (p *activePolicy) missingTarget(ref policy.Ref, state *nodeState) policy.Target {
+func (p *activePolicy) missingTarget(ref policy.Ref, scope string, state *nodeState) policy.Target {
 	target := policy.Target{
-		Ref: ref, Kind: store.Kind(p.config.Targets.Kind), Scope: p.config.Targets.Scope,
+		Ref: ref, Kind: store.Kind(p.config.Targets.Kind), Scope: scope,
 		Missing: fmt.Sprintf("the agent of node %s knows no instance %s of %s", ref.Node, ref.Instance, ref.Store),
 	}
 	if state.problem != "" {
@@ -117,10 +135,10 @@ func (p *activePolicy) missingTarget(ref policy.Ref, state *nodeState) policy.Ta
 }
 
 func (p *activePolicy) target(
-	node *node, state *nodeState, instance wire.InstanceSnapshot, now time.Time, stale time.Duration,
+	node *node, state *nodeState, instance wire.InstanceSnapshot, scope string, now time.Time, stale time.Duration,
 ) policy.Target {
 	target := policy.Target{
-		Ref: instance.Ref, Kind: store.Kind(p.config.Targets.Kind), Scope: p.config.Targets.Scope,
+		Ref: instance.Ref, Kind: store.Kind(p.config.Targets.Kind), Scope: scope,
 		Age:         now.Sub(instance.Snapshot.TakenAt),
 		Description: descriptionOf(state.latest.report.Descriptions, instance.Ref),
 		Snapshot:    instance.Snapshot,
@@ -169,10 +187,10 @@ func descriptionOf(descriptions []store.Description, ref policy.Ref) store.Descr
 	return store.Description{}
 }
 
-// leaseOn is the policy's own lease on the pace of a target, or on its tier: the one that was written last, if that was
+// leaseOn is the policy's own lease on the pace of a target, on its tier or its reservation: the one that was written last, if that was
 // after the snapshot was taken, else the one in the snapshot.
 func (p *activePolicy) leaseOn(target policy.Target, now time.Time) *store.Lease {
-	known := p.targets[target.Ref]
+	known := p.targets[keyOf(target)]
 	if known != nil && known.written != nil && known.writtenAt.After(target.Snapshot.TakenAt) {
 		return remaining(*known.written, now.Sub(known.writtenAt))
 	}
@@ -195,12 +213,12 @@ func remaining(lease store.Lease, elapsed time.Duration) *store.Lease {
 }
 
 // keep gives the state of a target, and notes that the target is there.
-func (p *activePolicy) keep(ref policy.Ref, period uint64) *targetState {
-	state := p.targets[ref]
+func (p *activePolicy) keep(key targetKey, period uint64) *targetState {
+	state := p.targets[key]
 	if state == nil {
 		p.turns++
 		state = &targetState{turn: p.turns}
-		p.targets[ref] = state
+		p.targets[key] = state
 	}
 	state.seenIn = period
 	return state
@@ -208,9 +226,9 @@ func (p *activePolicy) keep(ref policy.Ref, period uint64) *targetState {
 
 // dropGone forgets targets that are no longer there.
 func (p *activePolicy) dropGone(period uint64) {
-	for ref, state := range p.targets {
+	for key, state := range p.targets {
 		if state.seenIn != period {
-			delete(p.targets, ref)
+			delete(p.targets, key)
 		}
 	}
 }

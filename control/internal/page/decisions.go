@@ -29,6 +29,7 @@ type decider struct {
 // saying is what tells whether the next decision of a decider says anything new.
 type saying struct {
 	verdict sluicev1.Verdict
+	action  string
 	setting string
 	failed  bool
 }
@@ -67,11 +68,11 @@ func (l *decisionLog) add(decision *sluicev1.Decision, since time.Duration) bool
 
 // isRoutine says whether a decision keeps things as they are, and could.
 func isRoutine(decision *sluicev1.Decision) bool {
-	return decision.GetVerdict() == sluicev1.Verdict_VERDICT_KEEP && decision.GetProblem() == ""
+	return decision.GetVerdict() == sluicev1.Verdict_VERDICT_KEEP && decision.GetProblem() == "" && decision.GetAction() == ""
 }
 
 func sayingOf(decision *sluicev1.Decision) saying {
-	says := saying{verdict: decision.GetVerdict(), failed: decision.GetProblem() != ""}
+	says := saying{verdict: decision.GetVerdict(), failed: decision.GetProblem() != "", action: decision.GetAction()}
 	if setting := decision.GetSetting(); setting != nil && !isRoutine(decision) {
 		says.setting = fmt.Sprint(setting.GetName(), " ", setting.GetNumber(), " ", setting.GetText())
 	}

@@ -65,5 +65,10 @@ func Permissions() security.Permissions {
 		sluicev1.ControllerService_RelayClearLeases_FullMethodName: operators,
 		sluicev1.ControllerService_RelayStartTask_FullMethodName:   operators,
 		sluicev1.ControllerService_RelayAbortTask_FullMethodName:   operators,
+
+		sluicev1.ControllerService_ListServiceLevels_FullMethodName:   readers,
+		sluicev1.ControllerService_ExplainServiceLevel_FullMethodName: readers,
+		sluicev1.ControllerService_ApplyServiceLevels_FullMethodName:  operators,
+		sluicev1.ControllerService_DeleteServiceLevel_FullMethodName:  operators,
 	}
 }

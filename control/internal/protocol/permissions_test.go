@@ -68,7 +68,7 @@ func allowed(method string) []security.Role {
 		"WriteSegments", "ReadSegment", "ListSegments", "RemoveFile", "RemoveSegment", "GetBlockSpace":
 		return []security.Role{security.RoleAgent}
 	case "PausePolicy", "ResumePolicy", "RelaySetLease", "RelayClearLeases", "RelayStartTask",
-		"RelayAbortTask":
+		"RelayAbortTask", "ApplyServiceLevels", "DeleteServiceLevel":
 		return []security.Role{security.RoleOperator}
 	default:
 		return security.Roles()

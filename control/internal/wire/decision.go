@@ -7,6 +7,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/servicelevel"
 )
 
 // DecisionRecord is a decision and what became of it.
@@ -35,6 +36,7 @@ func EncodeDecision(record DecisionRecord) *sluicev1.Decision {
 		Scope:      record.Scope,
 		Verdict:    encodeName(verdicts, record.Verdict),
 		Start:      record.Start,
+		Action:     string(record.Action),
 		Reason:     sentence(record.Reason),
 		Inputs:     encodeFigures(record.Inputs),
 		WasWritten: record.WasWritten,
@@ -78,6 +80,7 @@ func decodePlainDecision(message *sluicev1.Decision) (policy.Decision, error) {
 		Scope:   read.scope(message.GetScope()),
 		Verdict: verdict,
 		Start:   message.GetStart(),
+		Action:  servicelevel.Action(read.text("action", message.GetAction(), maxNameBytes)),
 		Reason:  read.text("reason", message.GetReason(), maxTextBytes),
 		Inputs:  read.figures("inputs", message.GetInputs()),
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
 )
@@ -207,6 +208,7 @@ var decisions = rapid.Custom(func(t *rapid.T) wire.DecisionRecord {
 			Verdict: rapid.SampledFrom([]policy.Verdict{policy.Change, policy.Keep, policy.Stop}).Draw(t, "verdict"),
 			Setting: rapid.Ptr(settings, true).Draw(t, "setting"),
 			Start:   rapid.Bool().Draw(t, "start"),
+			Action:  servicelevel.Action(names.Draw(t, "action")),
 			Reason:  texts.Draw(t, "reason"),
 			Inputs:  figures.Draw(t, "inputs"),
 		},

@@ -347,7 +347,10 @@ type Decision struct {
 	// Whether it was written to the agent: not in a dry run, nor where there was nothing to write.
 	WasWritten bool `protobuf:"varint,13,opt,name=was_written,json=wasWritten,proto3" json:"was_written,omitempty"`
 	// Why writing it failed; empty if it did not.
-	Problem       string `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
+	Problem string `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
+	// What the policy asks for that is no order to a store, such as "add-node" or "throttle"; empty for nothing. No
+	// controller carries it out. Since 1.7.
+	Action        string `protobuf:"bytes,15,opt,name=action,proto3" json:"action,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -476,6 +479,13 @@ func (x *Decision) GetWasWritten() bool {
 func (x *Decision) GetProblem() string {
 	if x != nil {
 		return x.Problem
+	}
+	return ""
+}
+
+func (x *Decision) GetAction() string {
+	if x != nil {
+		return x.Action
 	}
 	return ""
 }
@@ -1457,7 +1467,7 @@ var File_sluice_v1_controller_proto protoreflect.FileDescriptor
 
 const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\n" +
-	"\x1asluice/v1/controller.proto\x12\tsluice.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15sluice/v1/agent.proto\x1a\x15sluice/v1/store.proto\"O\n" +
+	"\x1asluice/v1/controller.proto\x12\tsluice.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x15sluice/v1/agent.proto\x1a\x1dsluice/v1/service_level.proto\x1a\x15sluice/v1/store.proto\"O\n" +
 	"\x11GetClusterRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\rR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -1476,7 +1486,7 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12:\n" +
 	"\bsnapshot\x18\x03 \x01(\v2\x1e.sluice.v1.GetSnapshotResponseR\bsnapshot\x12+\n" +
 	"\x03age\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x03age\x12\x18\n" +
-	"\aproblem\x18\x05 \x01(\tR\aproblem\"\xa2\x04\n" +
+	"\aproblem\x18\x05 \x01(\tR\aproblem\"\xba\x04\n" +
 	"\bDecision\x12\x1a\n" +
 	"\bsequence\x18\x01 \x01(\x04R\bsequence\x123\n" +
 	"\amade_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06madeAt\x12\x16\n" +
@@ -1493,7 +1503,8 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\x06inputs\x18\f \x03(\v2\x1f.sluice.v1.Decision.InputsEntryR\x06inputs\x12\x1f\n" +
 	"\vwas_written\x18\r \x01(\bR\n" +
 	"wasWritten\x12\x18\n" +
-	"\aproblem\x18\x0e \x01(\tR\aproblem\x1a9\n" +
+	"\aproblem\x18\x0e \x01(\tR\aproblem\x12\x16\n" +
+	"\x06action\x18\x0f \x01(\tR\x06action\x1a9\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"{\n" +
@@ -1550,7 +1561,7 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eVERDICT_CHANGE\x10\x01\x12\x10\n" +
 	"\fVERDICT_KEEP\x10\x02\x12\x10\n" +
-	"\fVERDICT_STOP\x10\x032\xda\x06\n" +
+	"\fVERDICT_STOP\x10\x032\xe6\t\n" +
 	"\x11ControllerService\x12I\n" +
 	"\n" +
 	"GetCluster\x12\x1c.sluice.v1.GetClusterRequest\x1a\x1d.sluice.v1.GetClusterResponse\x12R\n" +
@@ -1562,7 +1573,11 @@ const file_sluice_v1_controller_proto_rawDesc = "" +
 	"\rRelaySetLease\x12\x1f.sluice.v1.RelaySetLeaseRequest\x1a .sluice.v1.RelaySetLeaseResponse\x12[\n" +
 	"\x10RelayClearLeases\x12\".sluice.v1.RelayClearLeasesRequest\x1a#.sluice.v1.RelayClearLeasesResponse\x12U\n" +
 	"\x0eRelayStartTask\x12 .sluice.v1.RelayStartTaskRequest\x1a!.sluice.v1.RelayStartTaskResponse\x12U\n" +
-	"\x0eRelayAbortTask\x12 .sluice.v1.RelayAbortTaskRequest\x1a!.sluice.v1.RelayAbortTaskResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
+	"\x0eRelayAbortTask\x12 .sluice.v1.RelayAbortTaskRequest\x1a!.sluice.v1.RelayAbortTaskResponse\x12^\n" +
+	"\x11ListServiceLevels\x12#.sluice.v1.ListServiceLevelsRequest\x1a$.sluice.v1.ListServiceLevelsResponse\x12a\n" +
+	"\x12ApplyServiceLevels\x12$.sluice.v1.ApplyServiceLevelsRequest\x1a%.sluice.v1.ApplyServiceLevelsResponse\x12d\n" +
+	"\x13ExplainServiceLevel\x12%.sluice.v1.ExplainServiceLevelRequest\x1a&.sluice.v1.ExplainServiceLevelResponse\x12a\n" +
+	"\x12DeleteServiceLevel\x12$.sluice.v1.DeleteServiceLevelRequest\x1a%.sluice.v1.DeleteServiceLevelResponseB4Z2sluice.dev/control/internal/gen/sluice/v1;sluicev1b\x06proto3"
 
 var (
 	file_sluice_v1_controller_proto_rawDescOnce sync.Once
@@ -1579,45 +1594,53 @@ func file_sluice_v1_controller_proto_rawDescGZIP() []byte {
 var file_sluice_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_sluice_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_sluice_v1_controller_proto_goTypes = []any{
-	(Verdict)(0),                     // 0: sluice.v1.Verdict
-	(*GetClusterRequest)(nil),        // 1: sluice.v1.GetClusterRequest
-	(*GetClusterResponse)(nil),       // 2: sluice.v1.GetClusterResponse
-	(*NodeState)(nil),                // 3: sluice.v1.NodeState
-	(*Decision)(nil),                 // 4: sluice.v1.Decision
-	(*ListDecisionsRequest)(nil),     // 5: sluice.v1.ListDecisionsRequest
-	(*ListDecisionsResponse)(nil),    // 6: sluice.v1.ListDecisionsResponse
-	(*WatchDecisionsRequest)(nil),    // 7: sluice.v1.WatchDecisionsRequest
-	(*WatchDecisionsResponse)(nil),   // 8: sluice.v1.WatchDecisionsResponse
-	(*ListPoliciesRequest)(nil),      // 9: sluice.v1.ListPoliciesRequest
-	(*ListPoliciesResponse)(nil),     // 10: sluice.v1.ListPoliciesResponse
-	(*Policy)(nil),                   // 11: sluice.v1.Policy
-	(*PausePolicyRequest)(nil),       // 12: sluice.v1.PausePolicyRequest
-	(*PausePolicyResponse)(nil),      // 13: sluice.v1.PausePolicyResponse
-	(*ResumePolicyRequest)(nil),      // 14: sluice.v1.ResumePolicyRequest
-	(*ResumePolicyResponse)(nil),     // 15: sluice.v1.ResumePolicyResponse
-	(*RelaySetLeaseRequest)(nil),     // 16: sluice.v1.RelaySetLeaseRequest
-	(*RelaySetLeaseResponse)(nil),    // 17: sluice.v1.RelaySetLeaseResponse
-	(*RelayClearLeasesRequest)(nil),  // 18: sluice.v1.RelayClearLeasesRequest
-	(*RelayClearLeasesResponse)(nil), // 19: sluice.v1.RelayClearLeasesResponse
-	(*RelayStartTaskRequest)(nil),    // 20: sluice.v1.RelayStartTaskRequest
-	(*RelayStartTaskResponse)(nil),   // 21: sluice.v1.RelayStartTaskResponse
-	(*RelayAbortTaskRequest)(nil),    // 22: sluice.v1.RelayAbortTaskRequest
-	(*RelayAbortTaskResponse)(nil),   // 23: sluice.v1.RelayAbortTaskResponse
-	nil,                              // 24: sluice.v1.Decision.InputsEntry
-	(*GetSnapshotResponse)(nil),      // 25: sluice.v1.GetSnapshotResponse
-	(*durationpb.Duration)(nil),      // 26: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*StoreRef)(nil),                 // 28: sluice.v1.StoreRef
-	(Kind)(0),                        // 29: sluice.v1.Kind
-	(*Setting)(nil),                  // 30: sluice.v1.Setting
-	(*SetLeaseRequest)(nil),          // 31: sluice.v1.SetLeaseRequest
-	(*SetLeaseResponse)(nil),         // 32: sluice.v1.SetLeaseResponse
-	(*ClearLeasesRequest)(nil),       // 33: sluice.v1.ClearLeasesRequest
-	(*ClearLeasesResponse)(nil),      // 34: sluice.v1.ClearLeasesResponse
-	(*StartTaskRequest)(nil),         // 35: sluice.v1.StartTaskRequest
-	(*StartTaskResponse)(nil),        // 36: sluice.v1.StartTaskResponse
-	(*AbortTaskRequest)(nil),         // 37: sluice.v1.AbortTaskRequest
-	(*AbortTaskResponse)(nil),        // 38: sluice.v1.AbortTaskResponse
+	(Verdict)(0),                        // 0: sluice.v1.Verdict
+	(*GetClusterRequest)(nil),           // 1: sluice.v1.GetClusterRequest
+	(*GetClusterResponse)(nil),          // 2: sluice.v1.GetClusterResponse
+	(*NodeState)(nil),                   // 3: sluice.v1.NodeState
+	(*Decision)(nil),                    // 4: sluice.v1.Decision
+	(*ListDecisionsRequest)(nil),        // 5: sluice.v1.ListDecisionsRequest
+	(*ListDecisionsResponse)(nil),       // 6: sluice.v1.ListDecisionsResponse
+	(*WatchDecisionsRequest)(nil),       // 7: sluice.v1.WatchDecisionsRequest
+	(*WatchDecisionsResponse)(nil),      // 8: sluice.v1.WatchDecisionsResponse
+	(*ListPoliciesRequest)(nil),         // 9: sluice.v1.ListPoliciesRequest
+	(*ListPoliciesResponse)(nil),        // 10: sluice.v1.ListPoliciesResponse
+	(*Policy)(nil),                      // 11: sluice.v1.Policy
+	(*PausePolicyRequest)(nil),          // 12: sluice.v1.PausePolicyRequest
+	(*PausePolicyResponse)(nil),         // 13: sluice.v1.PausePolicyResponse
+	(*ResumePolicyRequest)(nil),         // 14: sluice.v1.ResumePolicyRequest
+	(*ResumePolicyResponse)(nil),        // 15: sluice.v1.ResumePolicyResponse
+	(*RelaySetLeaseRequest)(nil),        // 16: sluice.v1.RelaySetLeaseRequest
+	(*RelaySetLeaseResponse)(nil),       // 17: sluice.v1.RelaySetLeaseResponse
+	(*RelayClearLeasesRequest)(nil),     // 18: sluice.v1.RelayClearLeasesRequest
+	(*RelayClearLeasesResponse)(nil),    // 19: sluice.v1.RelayClearLeasesResponse
+	(*RelayStartTaskRequest)(nil),       // 20: sluice.v1.RelayStartTaskRequest
+	(*RelayStartTaskResponse)(nil),      // 21: sluice.v1.RelayStartTaskResponse
+	(*RelayAbortTaskRequest)(nil),       // 22: sluice.v1.RelayAbortTaskRequest
+	(*RelayAbortTaskResponse)(nil),      // 23: sluice.v1.RelayAbortTaskResponse
+	nil,                                 // 24: sluice.v1.Decision.InputsEntry
+	(*GetSnapshotResponse)(nil),         // 25: sluice.v1.GetSnapshotResponse
+	(*durationpb.Duration)(nil),         // 26: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),       // 27: google.protobuf.Timestamp
+	(*StoreRef)(nil),                    // 28: sluice.v1.StoreRef
+	(Kind)(0),                           // 29: sluice.v1.Kind
+	(*Setting)(nil),                     // 30: sluice.v1.Setting
+	(*SetLeaseRequest)(nil),             // 31: sluice.v1.SetLeaseRequest
+	(*SetLeaseResponse)(nil),            // 32: sluice.v1.SetLeaseResponse
+	(*ClearLeasesRequest)(nil),          // 33: sluice.v1.ClearLeasesRequest
+	(*ClearLeasesResponse)(nil),         // 34: sluice.v1.ClearLeasesResponse
+	(*StartTaskRequest)(nil),            // 35: sluice.v1.StartTaskRequest
+	(*StartTaskResponse)(nil),           // 36: sluice.v1.StartTaskResponse
+	(*AbortTaskRequest)(nil),            // 37: sluice.v1.AbortTaskRequest
+	(*AbortTaskResponse)(nil),           // 38: sluice.v1.AbortTaskResponse
+	(*ListServiceLevelsRequest)(nil),    // 39: sluice.v1.ListServiceLevelsRequest
+	(*ApplyServiceLevelsRequest)(nil),   // 40: sluice.v1.ApplyServiceLevelsRequest
+	(*ExplainServiceLevelRequest)(nil),  // 41: sluice.v1.ExplainServiceLevelRequest
+	(*DeleteServiceLevelRequest)(nil),   // 42: sluice.v1.DeleteServiceLevelRequest
+	(*ListServiceLevelsResponse)(nil),   // 43: sluice.v1.ListServiceLevelsResponse
+	(*ApplyServiceLevelsResponse)(nil),  // 44: sluice.v1.ApplyServiceLevelsResponse
+	(*ExplainServiceLevelResponse)(nil), // 45: sluice.v1.ExplainServiceLevelResponse
+	(*DeleteServiceLevelResponse)(nil),  // 46: sluice.v1.DeleteServiceLevelResponse
 }
 var file_sluice_v1_controller_proto_depIdxs = []int32{
 	3,  // 0: sluice.v1.GetClusterResponse.nodes:type_name -> sluice.v1.NodeState
@@ -1651,18 +1674,26 @@ var file_sluice_v1_controller_proto_depIdxs = []int32{
 	18, // 28: sluice.v1.ControllerService.RelayClearLeases:input_type -> sluice.v1.RelayClearLeasesRequest
 	20, // 29: sluice.v1.ControllerService.RelayStartTask:input_type -> sluice.v1.RelayStartTaskRequest
 	22, // 30: sluice.v1.ControllerService.RelayAbortTask:input_type -> sluice.v1.RelayAbortTaskRequest
-	2,  // 31: sluice.v1.ControllerService.GetCluster:output_type -> sluice.v1.GetClusterResponse
-	6,  // 32: sluice.v1.ControllerService.ListDecisions:output_type -> sluice.v1.ListDecisionsResponse
-	8,  // 33: sluice.v1.ControllerService.WatchDecisions:output_type -> sluice.v1.WatchDecisionsResponse
-	10, // 34: sluice.v1.ControllerService.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
-	13, // 35: sluice.v1.ControllerService.PausePolicy:output_type -> sluice.v1.PausePolicyResponse
-	15, // 36: sluice.v1.ControllerService.ResumePolicy:output_type -> sluice.v1.ResumePolicyResponse
-	17, // 37: sluice.v1.ControllerService.RelaySetLease:output_type -> sluice.v1.RelaySetLeaseResponse
-	19, // 38: sluice.v1.ControllerService.RelayClearLeases:output_type -> sluice.v1.RelayClearLeasesResponse
-	21, // 39: sluice.v1.ControllerService.RelayStartTask:output_type -> sluice.v1.RelayStartTaskResponse
-	23, // 40: sluice.v1.ControllerService.RelayAbortTask:output_type -> sluice.v1.RelayAbortTaskResponse
-	31, // [31:41] is the sub-list for method output_type
-	21, // [21:31] is the sub-list for method input_type
+	39, // 31: sluice.v1.ControllerService.ListServiceLevels:input_type -> sluice.v1.ListServiceLevelsRequest
+	40, // 32: sluice.v1.ControllerService.ApplyServiceLevels:input_type -> sluice.v1.ApplyServiceLevelsRequest
+	41, // 33: sluice.v1.ControllerService.ExplainServiceLevel:input_type -> sluice.v1.ExplainServiceLevelRequest
+	42, // 34: sluice.v1.ControllerService.DeleteServiceLevel:input_type -> sluice.v1.DeleteServiceLevelRequest
+	2,  // 35: sluice.v1.ControllerService.GetCluster:output_type -> sluice.v1.GetClusterResponse
+	6,  // 36: sluice.v1.ControllerService.ListDecisions:output_type -> sluice.v1.ListDecisionsResponse
+	8,  // 37: sluice.v1.ControllerService.WatchDecisions:output_type -> sluice.v1.WatchDecisionsResponse
+	10, // 38: sluice.v1.ControllerService.ListPolicies:output_type -> sluice.v1.ListPoliciesResponse
+	13, // 39: sluice.v1.ControllerService.PausePolicy:output_type -> sluice.v1.PausePolicyResponse
+	15, // 40: sluice.v1.ControllerService.ResumePolicy:output_type -> sluice.v1.ResumePolicyResponse
+	17, // 41: sluice.v1.ControllerService.RelaySetLease:output_type -> sluice.v1.RelaySetLeaseResponse
+	19, // 42: sluice.v1.ControllerService.RelayClearLeases:output_type -> sluice.v1.RelayClearLeasesResponse
+	21, // 43: sluice.v1.ControllerService.RelayStartTask:output_type -> sluice.v1.RelayStartTaskResponse
+	23, // 44: sluice.v1.ControllerService.RelayAbortTask:output_type -> sluice.v1.RelayAbortTaskResponse
+	43, // 45: sluice.v1.ControllerService.ListServiceLevels:output_type -> sluice.v1.ListServiceLevelsResponse
+	44, // 46: sluice.v1.ControllerService.ApplyServiceLevels:output_type -> sluice.v1.ApplyServiceLevelsResponse
+	45, // 47: sluice.v1.ControllerService.ExplainServiceLevel:output_type -> sluice.v1.ExplainServiceLevelResponse
+	46, // 48: sluice.v1.ControllerService.DeleteServiceLevel:output_type -> sluice.v1.DeleteServiceLevelResponse
+	35, // [35:49] is the sub-list for method output_type
+	21, // [21:35] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name
@@ -1674,6 +1705,7 @@ func file_sluice_v1_controller_proto_init() {
 		return
 	}
 	file_sluice_v1_agent_proto_init()
+	file_sluice_v1_service_level_proto_init()
 	file_sluice_v1_store_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -19,16 +19,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ControllerService_GetCluster_FullMethodName       = "/sluice.v1.ControllerService/GetCluster"
-	ControllerService_ListDecisions_FullMethodName    = "/sluice.v1.ControllerService/ListDecisions"
-	ControllerService_WatchDecisions_FullMethodName   = "/sluice.v1.ControllerService/WatchDecisions"
-	ControllerService_ListPolicies_FullMethodName     = "/sluice.v1.ControllerService/ListPolicies"
-	ControllerService_PausePolicy_FullMethodName      = "/sluice.v1.ControllerService/PausePolicy"
-	ControllerService_ResumePolicy_FullMethodName     = "/sluice.v1.ControllerService/ResumePolicy"
-	ControllerService_RelaySetLease_FullMethodName    = "/sluice.v1.ControllerService/RelaySetLease"
-	ControllerService_RelayClearLeases_FullMethodName = "/sluice.v1.ControllerService/RelayClearLeases"
-	ControllerService_RelayStartTask_FullMethodName   = "/sluice.v1.ControllerService/RelayStartTask"
-	ControllerService_RelayAbortTask_FullMethodName   = "/sluice.v1.ControllerService/RelayAbortTask"
+	ControllerService_GetCluster_FullMethodName          = "/sluice.v1.ControllerService/GetCluster"
+	ControllerService_ListDecisions_FullMethodName       = "/sluice.v1.ControllerService/ListDecisions"
+	ControllerService_WatchDecisions_FullMethodName      = "/sluice.v1.ControllerService/WatchDecisions"
+	ControllerService_ListPolicies_FullMethodName        = "/sluice.v1.ControllerService/ListPolicies"
+	ControllerService_PausePolicy_FullMethodName         = "/sluice.v1.ControllerService/PausePolicy"
+	ControllerService_ResumePolicy_FullMethodName        = "/sluice.v1.ControllerService/ResumePolicy"
+	ControllerService_RelaySetLease_FullMethodName       = "/sluice.v1.ControllerService/RelaySetLease"
+	ControllerService_RelayClearLeases_FullMethodName    = "/sluice.v1.ControllerService/RelayClearLeases"
+	ControllerService_RelayStartTask_FullMethodName      = "/sluice.v1.ControllerService/RelayStartTask"
+	ControllerService_RelayAbortTask_FullMethodName      = "/sluice.v1.ControllerService/RelayAbortTask"
+	ControllerService_ListServiceLevels_FullMethodName   = "/sluice.v1.ControllerService/ListServiceLevels"
+	ControllerService_ApplyServiceLevels_FullMethodName  = "/sluice.v1.ControllerService/ApplyServiceLevels"
+	ControllerService_ExplainServiceLevel_FullMethodName = "/sluice.v1.ControllerService/ExplainServiceLevel"
+	ControllerService_DeleteServiceLevel_FullMethodName  = "/sluice.v1.ControllerService/DeleteServiceLevel"
 )
 
 // ControllerServiceClient is the client API for ControllerService service.
@@ -59,6 +63,15 @@ type ControllerServiceClient interface {
 	RelayStartTask(ctx context.Context, in *RelayStartTaskRequest, opts ...grpc.CallOption) (*RelayStartTaskResponse, error)
 	// RelayAbortTask passes the end of a task on to a node. Needs the role operator. Since 1.3.
 	RelayAbortTask(ctx context.Context, in *RelayAbortTaskRequest, opts ...grpc.CallOption) (*RelayAbortTaskResponse, error)
+	// ListServiceLevels returns what applications were promised, and how each fares. Since 1.7.
+	ListServiceLevels(ctx context.Context, in *ListServiceLevelsRequest, opts ...grpc.CallOption) (*ListServiceLevelsResponse, error)
+	// ApplyServiceLevels keeps service levels, all or none: if each can be promised beside the others. Needs the
+	// role operator. Since 1.7.
+	ApplyServiceLevels(ctx context.Context, in *ApplyServiceLevelsRequest, opts ...grpc.CallOption) (*ApplyServiceLevelsResponse, error)
+	// ExplainServiceLevel returns one with the arithmetic by which it can be promised, as things are now. Since 1.7.
+	ExplainServiceLevel(ctx context.Context, in *ExplainServiceLevelRequest, opts ...grpc.CallOption) (*ExplainServiceLevelResponse, error)
+	// DeleteServiceLevel takes a promise back. What it has of caches runs out. Needs the role operator. Since 1.7.
+	DeleteServiceLevel(ctx context.Context, in *DeleteServiceLevelRequest, opts ...grpc.CallOption) (*DeleteServiceLevelResponse, error)
 }
 
 type controllerServiceClient struct {
@@ -178,6 +191,46 @@ func (c *controllerServiceClient) RelayAbortTask(ctx context.Context, in *RelayA
 	return out, nil
 }
 
+func (c *controllerServiceClient) ListServiceLevels(ctx context.Context, in *ListServiceLevelsRequest, opts ...grpc.CallOption) (*ListServiceLevelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListServiceLevelsResponse)
+	err := c.cc.Invoke(ctx, ControllerService_ListServiceLevels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controllerServiceClient) ApplyServiceLevels(ctx context.Context, in *ApplyServiceLevelsRequest, opts ...grpc.CallOption) (*ApplyServiceLevelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ApplyServiceLevelsResponse)
+	err := c.cc.Invoke(ctx, ControllerService_ApplyServiceLevels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controllerServiceClient) ExplainServiceLevel(ctx context.Context, in *ExplainServiceLevelRequest, opts ...grpc.CallOption) (*ExplainServiceLevelResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExplainServiceLevelResponse)
+	err := c.cc.Invoke(ctx, ControllerService_ExplainServiceLevel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *controllerServiceClient) DeleteServiceLevel(ctx context.Context, in *DeleteServiceLevelRequest, opts ...grpc.CallOption) (*DeleteServiceLevelResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteServiceLevelResponse)
+	err := c.cc.Invoke(ctx, ControllerService_DeleteServiceLevel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ControllerServiceServer is the server API for ControllerService service.
 // All implementations must embed UnimplementedControllerServiceServer
 // for forward compatibility.
@@ -206,6 +259,15 @@ type ControllerServiceServer interface {
 	RelayStartTask(context.Context, *RelayStartTaskRequest) (*RelayStartTaskResponse, error)
 	// RelayAbortTask passes the end of a task on to a node. Needs the role operator. Since 1.3.
 	RelayAbortTask(context.Context, *RelayAbortTaskRequest) (*RelayAbortTaskResponse, error)
+	// ListServiceLevels returns what applications were promised, and how each fares. Since 1.7.
+	ListServiceLevels(context.Context, *ListServiceLevelsRequest) (*ListServiceLevelsResponse, error)
+	// ApplyServiceLevels keeps service levels, all or none: if each can be promised beside the others. Needs the
+	// role operator. Since 1.7.
+	ApplyServiceLevels(context.Context, *ApplyServiceLevelsRequest) (*ApplyServiceLevelsResponse, error)
+	// ExplainServiceLevel returns one with the arithmetic by which it can be promised, as things are now. Since 1.7.
+	ExplainServiceLevel(context.Context, *ExplainServiceLevelRequest) (*ExplainServiceLevelResponse, error)
+	// DeleteServiceLevel takes a promise back. What it has of caches runs out. Needs the role operator. Since 1.7.
+	DeleteServiceLevel(context.Context, *DeleteServiceLevelRequest) (*DeleteServiceLevelResponse, error)
 	mustEmbedUnimplementedControllerServiceServer()
 }
 
@@ -245,6 +307,18 @@ func (UnimplementedControllerServiceServer) RelayStartTask(context.Context, *Rel
 }
 func (UnimplementedControllerServiceServer) RelayAbortTask(context.Context, *RelayAbortTaskRequest) (*RelayAbortTaskResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RelayAbortTask not implemented")
+}
+func (UnimplementedControllerServiceServer) ListServiceLevels(context.Context, *ListServiceLevelsRequest) (*ListServiceLevelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListServiceLevels not implemented")
+}
+func (UnimplementedControllerServiceServer) ApplyServiceLevels(context.Context, *ApplyServiceLevelsRequest) (*ApplyServiceLevelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyServiceLevels not implemented")
+}
+func (UnimplementedControllerServiceServer) ExplainServiceLevel(context.Context, *ExplainServiceLevelRequest) (*ExplainServiceLevelResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExplainServiceLevel not implemented")
+}
+func (UnimplementedControllerServiceServer) DeleteServiceLevel(context.Context, *DeleteServiceLevelRequest) (*DeleteServiceLevelResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteServiceLevel not implemented")
 }
 func (UnimplementedControllerServiceServer) mustEmbedUnimplementedControllerServiceServer() {}
 func (UnimplementedControllerServiceServer) testEmbeddedByValue()                           {}
@@ -440,6 +514,78 @@ func _ControllerService_RelayAbortTask_Handler(srv interface{}, ctx context.Cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ControllerService_ListServiceLevels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListServiceLevelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServiceServer).ListServiceLevels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ControllerService_ListServiceLevels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServiceServer).ListServiceLevels(ctx, req.(*ListServiceLevelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ControllerService_ApplyServiceLevels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyServiceLevelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServiceServer).ApplyServiceLevels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ControllerService_ApplyServiceLevels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServiceServer).ApplyServiceLevels(ctx, req.(*ApplyServiceLevelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ControllerService_ExplainServiceLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExplainServiceLevelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServiceServer).ExplainServiceLevel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ControllerService_ExplainServiceLevel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServiceServer).ExplainServiceLevel(ctx, req.(*ExplainServiceLevelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ControllerService_DeleteServiceLevel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteServiceLevelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServiceServer).DeleteServiceLevel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ControllerService_DeleteServiceLevel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServiceServer).DeleteServiceLevel(ctx, req.(*DeleteServiceLevelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ControllerService_ServiceDesc is the grpc.ServiceDesc for ControllerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -482,6 +628,22 @@ var ControllerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RelayAbortTask",
 			Handler:    _ControllerService_RelayAbortTask_Handler,
+		},
+		{
+			MethodName: "ListServiceLevels",
+			Handler:    _ControllerService_ListServiceLevels_Handler,
+		},
+		{
+			MethodName: "ApplyServiceLevels",
+			Handler:    _ControllerService_ApplyServiceLevels_Handler,
+		},
+		{
+			MethodName: "ExplainServiceLevel",
+			Handler:    _ControllerService_ExplainServiceLevel_Handler,
+		},
+		{
+			MethodName: "DeleteServiceLevel",
+			Handler:    _ControllerService_DeleteServiceLevel_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
