@@ -16,7 +16,8 @@ import (
 
 const calibrateLong = `Find the settings of a policy or plug-in for the devices of this host.
 
-  redirect   L, S_max and p of SSD Write Redirect, for two devices and a trace of writes`
+  redirect   L, S_max and p of SSD Write Redirect, for two devices and a trace of writes
+  reads      read_seconds and parallel_reads of the policy service-level, for a device`
 
 func newCalibrate(environment Environment) *cobra.Command {
 	return group(&cobra.Command{
@@ -24,7 +25,7 @@ func newCalibrate(environment Environment) *cobra.Command {
 		Short:   "Find settings for the devices of this host",
 		Long:    calibrateLong,
 		Example: "  sluice calibrate redirect --trace writes.csv --fast /ssd --slow /disk",
-	}, newCalibrateRedirect(environment))
+	}, newCalibrateRedirect(environment), newCalibrateReads(environment))
 }
 
 const calibrateRedirectLong = `Find L, S_max and p of SSD Write Redirect. Both devices are measured: a file of 32 MiB is written in their

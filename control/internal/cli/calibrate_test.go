@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice.dev/control/internal/redirection/devices"
 )
 
 const shortTrace = "seconds,operation,bytes\n0,write,4096\n0.001,write,1048576\n0.002,read,4096\n0.003,write,4096\n"
@@ -54,5 +56,21 @@ func TestCalibrateRedirectSaysWhatIsWrong(t *testing.T) {
 				t.Errorf("code %d, %s", done.code, done.stderr)
 			}
 		})
+	}
+}
+
+func TestCalibrateReads(t *testing.T) {
+	w := newWorld(t)
+	call := []string{"calibrate", "reads", "--folder", t.TempDir(), "--file-bytes", "4MB", "--read-bytes", "8kB"}
+	done := w.run(t, append(call, "-o", "json")...)
+	var found devices.Reads
+	if done.code != 0 || json.Unmarshal([]byte(done.stdout), &found) != nil || found.ReadSeconds <= 0 || found.Bytes != 8192 {
+		t.Errorf("code %d, %s%s", done.code, done.stdout, done.stderr)
+	}
+	if table := w.run(t, call...); !strings.Contains(table.stdout, "\nread_seconds: ") || !strings.Contains(table.stdout, "\nparallel_reads: ") {
+		t.Errorf("wrote %s%s", table.stdout, table.stderr)
+	}
+	if done := w.run(t, "calibrate", "reads"); done.code != exitUsage || !strings.Contains(done.stderr, "--folder must be given") {
+		t.Errorf("code %d, %s", done.code, done.stderr)
 	}
 }

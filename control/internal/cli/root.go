@@ -50,7 +50,7 @@ func newRoot(environment Environment) *cobra.Command {
 	)
 	addTo(root, groupSee, newGet(environment), newWatch(environment), newTop(environment))
 	addTo(root, groupOrder, newSet(environment), newClear(environment), newStart(environment),
-		newAbort(environment), newPolicy(environment))
+		newAbort(environment), newPolicy(environment), newSLO(environment))
 	addTo(root, groupRun, newAgent(environment), newController(environment))
 	addTo(root, groupSetUp, newConfig(environment), newLocal(environment), newCalibrate(environment),
 		newReplay(environment), newPool(environment), newCompletion(environment), newVersion(environment), newDocs(environment))

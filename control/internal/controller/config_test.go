@@ -89,6 +89,10 @@ func script(name, targets string) string {
 		"}, parameters: {source: \"def decide(view):\\n    return {'setting': 'full', 'reason': 'test'}\\n\"}}\n"
 }
 
+func levels(name, targets string) string {
+	return "- name: " + name + "\n  type: service-level\n  targets: {" + targets + "}\n  parameters: {read_seconds: 0.005}\n"
+}
+
 func TestProblems(t *testing.T) {
 	tests := []struct {
 		name string
@@ -143,7 +147,7 @@ func TestProblems(t *testing.T) {
 		{"password", least + "prometheus: {url: \"https://ann:secret@prometheus:9090\", " + anyTLS + "}\n", []string{
 			"line 7: prometheus.url: the URL holds a password"}},
 		{"type of policy", least + "policies:\n- {name: p, type: slow, targets: {store: postgres, kind: checkpoint}}\n", []string{
-			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, redirect, script, slo"}},
+			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, redirect, script, service-level, slo"}},
 		{"parameters", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: checkpoint}, parameters: {target: 1}}\n",
 			[]string{"line 8: policies[0].parameters: "}},
 		{"kind of task", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: vacuum}}\n", []string{
@@ -165,6 +169,13 @@ func TestProblems(t *testing.T) {
 			script("b", "store: s, kind: flush, instances: [main]"), []string{
 			"line 9: policies[1].targets: b and a (policies[0]) would both decide about s flush. " +
 				"Set nodes, instances or scope so that one policy decides about each task."}},
+		{"service levels of a kind", least + "policies:\n" + levels("a", "store: s, kind: flush"), []string{
+			"line 10: policies[0].targets: a policy for service levels has the kind cache, and no scope"}},
+		{"service levels beside another", least + "policies:\n" + levels("a", "store: s, kind: cache") +
+			script("b", "store: s, kind: cache, scope: x"), []string{
+			"policies[1].targets: b and a (policies[0]) would both decide about the cache of s."}},
+		{"a state file", least + "service_levels: {state_file: levels.json}\n", []string{
+			"line 7: service_levels.state_file: \"levels.json\" does not have the right form. Absolute path of a file"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

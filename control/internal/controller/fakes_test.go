@@ -90,6 +90,7 @@ type memoryStore struct {
 	isSilent, isTwice bool
 	leases            []memoryLease
 	latencies         []store.Latency
+	figures           map[string]float64
 	started           int
 }
 
@@ -139,11 +140,13 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 		if !instance.isSilent {
 			snapshot.Descriptions = append(snapshot.Descriptions, store.Description{
 				Store: "reference", Instance: name, StoreVersion: "1", PluginVersion: "1", MaxTimeToLive: time.Minute,
-				Capabilities: []store.Capability{{Kind: store.Compaction, CanStart: true,
-					Settings: []store.SettingName{store.RateBytesPerSecond}}},
+				Capabilities: []store.Capability{
+					{Kind: store.Compaction, CanStart: true, Settings: []store.SettingName{store.RateBytesPerSecond}},
+					{Kind: store.Cache, Settings: []store.SettingName{store.ReservedBytes}},
+				},
 			})
 		}
-		taken := store.Snapshot{TakenAt: now.Add(-instance.age), Latencies: instance.latencies}
+		taken := store.Snapshot{TakenAt: now.Add(-instance.age), Latencies: instance.latencies, Figures: instance.figures}
 		for _, lease := range instance.leases {
 			if lease.until.After(now) {
 				lease.TimeLeft = lease.until.Sub(now)

@@ -159,6 +159,49 @@ func (c *Controller) RelayAbortTask(
 	return &sluicev1.RelayAbortTaskResponse{}, c.take(request)
 }
 
+// ListServiceLevels answers with ServiceLevels.
+func (c *Controller) ListServiceLevels(
+	context.Context, *sluicev1.ListServiceLevelsRequest,
+) (*sluicev1.ListServiceLevelsResponse, error) {
+	return &sluicev1.ListServiceLevelsResponse{ServiceLevels: ServiceLevels()}, nil
+}
+
+// ApplyServiceLevels keeps the order, and admits all but what is named "huge".
+func (c *Controller) ApplyServiceLevels(
+	_ context.Context, request *sluicev1.ApplyServiceLevelsRequest,
+) (*sluicev1.ApplyServiceLevelsResponse, error) {
+	response := &sluicev1.ApplyServiceLevelsResponse{IsStored: !request.GetIsDryRun()}
+	for _, level := range request.GetServiceLevels() {
+		admission := &sluicev1.ServiceLevelAdmission{ServiceLevel: level, IsAdmitted: true, IsChanged: true, Lines: []string{"1 + 1 = 2"}}
+		if level.GetName() == "huge" {
+			admission.IsAdmitted, response.IsStored = false, false
+			admission.Reason, admission.Nearest = "it takes 3GB, and 2GB may be reserved", "possible are: this with 5 nodes like these"
+		}
+		response.Admissions = append(response.Admissions, admission)
+	}
+	return response, c.take(request)
+}
+
+// ExplainServiceLevel answers with the first of ServiceLevels.
+func (c *Controller) ExplainServiceLevel(
+	context.Context, *sluicev1.ExplainServiceLevelRequest,
+) (*sluicev1.ExplainServiceLevelResponse, error) {
+	level := ServiceLevels()[0]
+	return &sluicev1.ExplainServiceLevelResponse{
+		State: level,
+		Admission: &sluicev1.ServiceLevelAdmission{
+			ServiceLevel: level.GetServiceLevel(), IsAdmitted: true, Lines: []string{"nodes: 3", "orders is admitted"},
+		},
+	}, nil
+}
+
+// DeleteServiceLevel keeps the order.
+func (c *Controller) DeleteServiceLevel(
+	_ context.Context, request *sluicev1.DeleteServiceLevelRequest,
+) (*sluicev1.DeleteServiceLevelResponse, error) {
+	return &sluicev1.DeleteServiceLevelResponse{}, c.take(request)
+}
+
 func leaseOf(request *sluicev1.SetLeaseRequest) *sluicev1.Lease {
 	return &sluicev1.Lease{
 		Kind: request.GetKind(), Scope: request.GetScope(), Setting: request.GetSetting(),

@@ -280,6 +280,7 @@ func decisionColumns(now time.Time) []column[decisionRow] {
 		{name: "VERDICT", cell: verdictCell},
 		text("SETTING", func(d decisionRow) string { return SettingText(d.GetSetting()) }),
 		text("WRITTEN", func(d decisionRow) string { return yesNo(d.GetWasWritten()) }),
+		onlyWide("ACTION", decisionRow.GetAction),
 		onlyWide("START", func(d decisionRow) string { return yesNo(d.GetStart()) }),
 		onlyWide("SEQUENCE", func(d decisionRow) string { return strconv.FormatUint(d.GetSequence(), 10) }),
 		onlyWide("INPUTS", inputs),

@@ -49,6 +49,7 @@ type Parameter struct {
 // units are the endings of names, the longer before the shorter.
 var units = []struct{ ending, unit string }{
 	{"_bytes_per_second", "bytes per second"},
+	{"_bytes", "bytes"},
 	{"_seconds", "seconds"},
 	{"_share", "share of 1"},
 	{"_factor", "factor"},

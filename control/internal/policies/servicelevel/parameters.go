@@ -47,7 +47,7 @@ func costParameters() []parameters.Parameter {
 			Meaning: "Share of the time of the devices that may be promised.",
 		},
 		{
-			Name: "step_bytes", Type: parameters.Number, Default: 1e8, Least: 1 << 20, Most: 1e12,
+			Name: "step_bytes", Type: parameters.Number, Default: 1e8, Least: 1e6, Most: 1e12,
 			Meaning: "Step in which cache of each node is given.",
 		},
 	}
