@@ -34,7 +34,7 @@ func TestCompletion(t *testing.T) {
 		{"clear db1/postgres/main checkpoint |", ""},
 		{"policy show |", "idle nightly"},
 		{"policy pause nightly |", ""},
-		{"policy explain |", "fixed opportunistic redirect script slo"},
+		{"policy explain |", "fixed opportunistic redirect script service-level slo"},
 		{"policy simulate testdata/controller.yaml |", "hold-p99 idle nightly by-query flushes"},
 		{"policy simulate testdata/controller.yaml idle |", ""},
 		{"policy simulate testdata/controller.yaml idle --load |", "bursts steady random-bursts ramp"},
