@@ -2,6 +2,8 @@ package servicelevel
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +29,27 @@ func TestParse(t *testing.T) {
 	got, err := Parse([]byte(readExample(t)))
 	if want := []Object{orders(), archive}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// The examples of the documentation can be applied.
+func TestExamplesOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", pageOfAll))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```").FindAllSubmatch(page, -1)
+	if len(examples) == 0 {
+		t.Error("there is no example")
+	}
+	for _, example := range examples {
+		if _, err := Parse(example[1]); err != nil {
+			t.Error(err)
+		}
+	}
+	arithmetic, err := os.ReadFile("testdata/beside-another.txt")
+	if err != nil || !strings.Contains(string(page), string(arithmetic)) {
+		t.Errorf("the arithmetic on the page is not that of the test: %v", err)
 	}
 }
 
