@@ -14,7 +14,8 @@ import (
 )
 
 const topLong = `Show a live view: nodes with CPU and their busiest device; tasks with progress and rate; debt against
-the limit of each store, with the p99 of its requests; leases with the time they still hold.
+the limit of each store, with the p99 of its requests; leases with the time they still hold; service levels, if
+there are some, with their targets and what these come to.
 
 Keys: tab and shift-tab go to the next and previous table, arrows move in it, s sorts it by something
 else, / shows rows with a text alone, h explains, q quits.
@@ -39,7 +40,7 @@ func newTop(environment Environment) *cobra.Command {
 	command.Flags().BoolVar(&once, "once", false, "write one frame as text")
 	command.RunE = session.reaching(func(ctx context.Context, cluster *remote.Connection, _ []string) error {
 		source := top.Source{
-			Fetch: session.fetch(cluster), Interval: time.Duration(interval), Now: environment.Now,
+			Fetch: session.fetch(cluster), Levels: levelsOf(cluster), Interval: time.Duration(interval), Now: environment.Now,
 		}
 		if once {
 			return top.WriteOnce(ctx, source, environment.Stdout)
@@ -55,6 +56,21 @@ func newTop(environment Environment) *cobra.Command {
 		return top.Run(ctx, source, screen, environment.colours())
 	})
 	return command
+}
+
+// levelsOf asks for the service levels; an agent, a controller that is older, and one that keeps none have none.
+func levelsOf(cluster *remote.Connection) func(context.Context) []*sluicev1.ServiceLevelState {
+	return func(ctx context.Context) []*sluicev1.ServiceLevelState {
+		decider, err := cluster.Decider()
+		if err != nil {
+			return nil
+		}
+		levels, err := decider.ListServiceLevels(ctx, &sluicev1.ListServiceLevelsRequest{})
+		if err != nil {
+			return nil
+		}
+		return levels.GetServiceLevels()
+	}
 }
 
 // fetch asks for the state of the cluster, or of one node of it.

@@ -34,6 +34,20 @@ func (s *service) ListServiceLevels(
 	return response, nil
 }
 
+// pageActions is how many actions of each the page shows.
+const pageActions = 16
+
+// levels is what the page shows of service levels: those that were last read.
+func (s *service) levels() []*sluicev1.ServiceLevelState {
+	var all []*sluicev1.ServiceLevelState
+	for _, object := range s.controller.levels.all() {
+		state := s.stateOf(object)
+		state.Actions = state.GetActions()[max(0, len(state.GetActions())-pageActions):]
+		all = append(all, state)
+	}
+	return all
+}
+
 func (s *service) stateOf(object servicelevel.Object) *sluicev1.ServiceLevelState {
 	c := s.controller
 	status, isThere := c.published.Load().statuses[object.Name]

@@ -138,6 +138,16 @@ func (l *serviceLevels) of(storeKind string) ([]servicelevel.Object, []string) {
 	return objects, scopes
 }
 
+// all gives the service levels as they were last read.
+func (l *serviceLevels) all() []servicelevel.Object {
+	if l == nil {
+		return nil
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.set.Objects
+}
+
 // whyNotKnown is why the service levels that were last read are not to be acted on; empty if they are.
 func (l *serviceLevels) whyNotKnown(now time.Time) string {
 	l.mutex.Lock()

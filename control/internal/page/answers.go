@@ -26,6 +26,8 @@ type clusterAnswer struct {
 	// Names are those of the nodes on this page of the list.
 	Names []string          `json:"names"`
 	Nodes []json.RawMessage `json:"nodes"`
+	// ServiceLevels are all of them, with their last actions.
+	ServiceLevels []json.RawMessage `json:"service_levels"`
 }
 
 // decisionsAnswer is what /api/decisions answers, the newest last.
@@ -107,6 +109,10 @@ func (p *Page) answerCluster(f *frame, query clusterQuery) (clusterAnswer, []int
 	if err != nil {
 		return clusterAnswer{}, nil, err
 	}
+	levels, err := f.levelsJSON()
+	if err != nil {
+		return clusterAnswer{}, nil, err
+	}
 	matching := f.selectNodes(query)
 	offset, shown := window(matching, query)
 	answer := clusterAnswer{
@@ -120,6 +126,7 @@ func (p *Page) answerCluster(f *frame, query clusterQuery) (clusterAnswer, []int
 		Offset:          offset,
 		Names:           make([]string, len(shown)),
 		Nodes:           []json.RawMessage{},
+		ServiceLevels:   levels,
 	}
 	for i, place := range shown {
 		answer.Names[i] = f.node(place).Name

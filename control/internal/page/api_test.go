@@ -41,6 +41,25 @@ func get[Answer any](t *testing.T, p *Page, path string) Answer {
 	return answer
 }
 
+func TestServiceLevels(t *testing.T) {
+	c := newTestCluster(1)
+	p := New(c, c.Now)
+	if answer := get[clusterAnswer](t, p, "/api/cluster"); answer.ServiceLevels == nil || len(answer.ServiceLevels) > 0 {
+		t.Errorf("there are %v", answer.ServiceLevels)
+	}
+	c.mu.Lock()
+	c.state.Levels = []*sluicev1.ServiceLevelState{{
+		ServiceLevel: &sluicev1.ServiceLevel{Name: "orders", Target: &sluicev1.ServiceLevelTarget{Seconds: 0.03}}, State: "reached",
+	}}
+	c.mu.Unlock()
+	c.pass(time.Second)
+	p.Record()
+	answer := get[clusterAnswer](t, p, "/api/cluster")
+	if len(answer.ServiceLevels) != 1 || !strings.Contains(string(answer.ServiceLevels[0]), `"name":"orders"`) {
+		t.Errorf("there are %s", answer.ServiceLevels)
+	}
+}
+
 func TestClusterSelection(t *testing.T) {
 	c := newTestCluster(45)
 	c.change(7, nodeThatFailed(7, "connection refused"))

@@ -18,6 +18,8 @@ type Cluster struct {
 	Controller *sluicev1.GetClusterResponse
 	// Nodes are sorted by name.
 	Nodes []Node
+	// Levels are the service levels, by name.
+	Levels []*sluicev1.ServiceLevelState
 }
 
 // Node is what is known of a node.

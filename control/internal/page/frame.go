@@ -193,6 +193,19 @@ func (f *frame) has(wanted target) bool {
 
 // marshal renders a message as the CLI does: with the names of the contract, and without leaving out
 // what is zero.
+// levelsJSON is the service levels of the frame.
+func (f *frame) levelsJSON() ([]json.RawMessage, error) {
+	all := []json.RawMessage{}
+	for _, level := range f.cluster().Levels {
+		made, err := marshal(level)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
 func marshal(message proto.Message) (json.RawMessage, error) {
 	made, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(message)
 	if err != nil {

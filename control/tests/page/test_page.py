@@ -51,6 +51,29 @@ def test_nothing_jumps_while_it_follows(browser, cluster):
         browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
+def test_shows_service_levels_with_their_actions_of_the_last_hour(browser, cluster):
+    browser.visit(cluster.url)
+    assert browser.evaluate("document.querySelector('#levels-panel').hidden") is True
+    cluster.tell("levels on")
+    cluster.tell("step 1")
+    browser.wait_for("document.querySelectorAll('.level').length === 2")
+    first = "document.querySelector('.level')"
+    assert browser.evaluate(f"{first}.querySelector('.level-state').textContent") == (
+        "wants-node, asks for add-node"
+    )
+    assert browser.evaluate(f"{first}.querySelector('.level-figures').textContent") == (
+        "mean of reads 41.7 ms, target 30.0 ms; 812 of 1000 operations/s, 86 % hits, "
+        "400 MB of cache on each of 3 nodes"
+    )
+    assert browser.evaluate(f"{first}.querySelectorAll('.level-mark').length") == 2
+    assert browser.evaluate(f"{first}.querySelectorAll('.level-mark.asked').length") == 1
+    assert browser.evaluate(f"{first}.querySelector('.level-reason').textContent").endswith("<b>")
+    cluster.tell("levels off")
+    cluster.tell("step 1")
+    browser.wait_for("document.querySelector('#levels-panel').hidden")
+    assert browser.complaints == []
+
+
 def test_a_mark_leads_to_its_decision(browser, cluster):
     browser.visit(cluster.url)
     mark = "[...document.querySelectorAll('.mark.change')].at(-1)"

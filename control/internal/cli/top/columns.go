@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
-
-	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 )
 
 // gap is how far columns are apart.
@@ -13,9 +11,9 @@ const gap = 2
 
 // panelsFor makes the panels of a state that is so old for a terminal of a width, 0 for any: one that is
 // too wide goes without bars first.
-func panelsFor(cluster *sluicev1.GetClusterResponse, age time.Duration, width int) [panelCount]panel {
-	panels := panelsOf(cluster, age, barWidth)
-	short := panelsOf(cluster, age, 0)
+func panelsFor(known state, age time.Duration, width int) [panelCount]panel {
+	panels := panelsOf(known, age, barWidth)
+	short := panelsOf(known, age, 0)
 	for i, panel := range panels {
 		if width > 0 && lineWidth(panel.widths(panel.rows)) > width {
 			panels[i] = short[i]

@@ -35,7 +35,9 @@ type frame []line
 // state is what is known of the cluster.
 type state struct {
 	// cluster is the last answer, nil if there was none; fetchedAt is when it came.
-	cluster   *sluicev1.GetClusterResponse
+	cluster *sluicev1.GetClusterResponse
+	// levels are the service levels.
+	levels    []*sluicev1.ServiceLevelState
 	fetchedAt time.Time
 	// problem says why there is no newer one.
 	problem error
@@ -54,7 +56,7 @@ func render(state state, view view, width, height int, now time.Time) frame {
 	if view.help {
 		lines = append(lines, helpLines()...)
 	} else {
-		panels := panelsFor(state.cluster, state.age(now), width)
+		panels := panelsFor(state, state.age(now), width)
 		lines = append(lines, panelLines(panels, view, width, height-2)...)
 	}
 	if height == 0 {
@@ -107,10 +109,14 @@ func panelLines(panels [panelCount]panel, view view, width, height int) []line {
 	for i, panel := range panels {
 		rows[i] = panel.arranged(view.orders[i], view.filter)
 	}
-	shown := allot(rows, view.focus, height)
-	gaps := height < 1 || height >= linesOf(shown)+panelCount-1
+	headers := headersOf(panels)
+	shown := allot(rows, headers, view.focus, height)
+	gaps := height < 1 || height >= linesOf(shown, headers)+headers-1
 	var lines []line
 	for i, panel := range panels {
+		if panel.isHidden() {
+			continue
+		}
 		if i > 0 && gaps {
 			lines = append(lines, line{})
 		}
@@ -119,9 +125,20 @@ func panelLines(panels [panelCount]panel, view view, width, height int) []line {
 	return lines
 }
 
-// linesOf is how many lines panels with so many rows take.
-func linesOf(shown [panelCount]int) int {
-	lines := panelCount
+// headersOf is how many panels are there, each with a header.
+func headersOf(panels [panelCount]panel) int {
+	count := 0
+	for _, panel := range panels {
+		if !panel.isHidden() {
+			count++
+		}
+	}
+	return count
+}
+
+// linesOf is how many lines panels with so many headers and rows take.
+func linesOf(shown [panelCount]int, headers int) int {
+	lines := headers
 	for _, rows := range shown {
 		lines += rows
 	}
@@ -130,9 +147,9 @@ func linesOf(shown [panelCount]int) int {
 
 // allot says how many rows of each panel there is room for: a row each in turn, as long as there are
 // rows and lines, the panel that has the keys first.
-func allot(rows [panelCount][]row, focus, height int) [panelCount]int {
+func allot(rows [panelCount][]row, headers, focus, height int) [panelCount]int {
 	var shown [panelCount]int
-	room := height - panelCount
+	room := height - headers
 	for given := true; given; {
 		given = false
 		for i := range panelCount {
@@ -233,7 +250,7 @@ func footLine(view view) line {
 	case view.help:
 		return line{{text: "h back  q quit", strong: true}}
 	}
-	order := panelsOf(nil, 0, barWidth)[view.focus].orders[view.orders[view.focus]]
+	order := panelsOf(state{}, 0, barWidth)[view.focus].orders[view.orders[view.focus]]
 	texts := []string{"q quit", "tab table", "arrows row", "s sort (" + order + ")", "/ filter", "h help"}
 	if view.filter != "" {
 		texts = slices.Insert(texts, 5, fmt.Sprintf("(%q)", view.filter))

@@ -41,6 +41,9 @@ func (v view) key(event *tcell.EventKey, panels [panelCount]panel) (view, bool) 
 
 // within keeps the selections on rows that are there.
 func (v view) within(panels [panelCount]panel) view {
+	if panels[v.focus].isHidden() {
+		v.focus = startPanel
+	}
 	for i, panel := range panels {
 		last := len(panel.arranged(v.orders[i], v.filter)) - 1
 		v.selected[i] = max(0, min(v.selected[i], last))
@@ -94,9 +97,9 @@ func (v view) runeKey(key rune, panels [panelCount]panel) (view, bool) {
 func (v view) moveKey(key tcell.Key, panels [panelCount]panel) view {
 	switch key {
 	case tcell.KeyTab, tcell.KeyRight:
-		v.focus = (v.focus + 1) % panelCount
+		v.focus = nextPanel(v.focus, 1, panels)
 	case tcell.KeyBacktab, tcell.KeyLeft:
-		v.focus = (v.focus + panelCount - 1) % panelCount
+		v.focus = nextPanel(v.focus, panelCount-1, panels)
 	case tcell.KeyDown:
 		v.selected[v.focus]++
 	case tcell.KeyUp:
@@ -109,4 +112,13 @@ func (v view) moveKey(key tcell.Key, panels [panelCount]panel) view {
 		v.filter = ""
 	}
 	return v
+}
+
+// nextPanel goes on from a panel, so many at a time, until there is one that is not hidden.
+func nextPanel(from, by int, panels [panelCount]panel) int {
+	next := (from + by) % panelCount
+	for panels[next].isHidden() {
+		next = (next + by) % panelCount
+	}
+	return next
 }

@@ -20,7 +20,12 @@ type panel struct {
 	orders []string
 	// spare are the columns that a narrow terminal goes without, the first of them first.
 	spare []string
+	// isOptional says that it is not there where it has no rows.
+	isOptional bool
 }
+
+// isHidden says whether a panel with such rows is not there.
+func (p panel) isHidden() bool { return p.isOptional && len(p.rows) == 0 }
 
 type row struct {
 	cells []listing.Cell
@@ -28,15 +33,17 @@ type row struct {
 }
 
 // panelCount is how many panels there are.
-const panelCount = 4
+const panelCount = 5
 
 // startPanel has the keys first: that of the tasks.
 const startPanel = 1
 
 // panelsOf makes the panels of a state that is so old, with bars of a width; 0 for none.
-func panelsOf(cluster *sluicev1.GetClusterResponse, age time.Duration, bars int) [panelCount]panel {
+func panelsOf(known state, age time.Duration, bars int) [panelCount]panel {
+	cluster := known.cluster
 	return [panelCount]panel{
 		nodePanel(cluster, age, bars), taskPanel(cluster, age, bars), storePanel(cluster, bars), leasePanel(cluster, age),
+		levelPanel(known.levels),
 	}
 }
 

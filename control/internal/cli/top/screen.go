@@ -16,6 +16,8 @@ import (
 type Source struct {
 	// Fetch asks for the state of the cluster.
 	Fetch func(context.Context) (*sluicev1.GetClusterResponse, error)
+	// Levels asks for the service levels; it is nil, and gives none, where there are none.
+	Levels func(context.Context) []*sluicev1.ServiceLevelState
 	// Interval is the time from one answer to the next question.
 	Interval time.Duration
 	// Now is the clock that ages count by.
@@ -34,7 +36,8 @@ func WriteOnce(ctx context.Context, source Source, w io.Writer) error {
 	}
 	// No panel has a selected row where no keys are.
 	view := view{focus: panelCount}
-	for _, line := range render(state{cluster: cluster, fetchedAt: source.Now()}, view, 0, 0, source.Now()) {
+	known := state{cluster: cluster, levels: source.levels(ctx), fetchedAt: source.Now()}
+	for _, line := range render(known, view, 0, 0, source.Now()) {
 		if _, err := io.WriteString(w, line.text()+"\n"); err != nil {
 			return err
 		}
@@ -75,13 +78,20 @@ func Run(ctx context.Context, source Source, screen tcell.Screen, colours bool) 
 	}
 }
 
+func (s Source) levels(ctx context.Context) []*sluicev1.ServiceLevelState {
+	if s.Levels == nil {
+		return nil
+	}
+	return s.Levels(ctx)
+}
+
 func fetchAll(ctx context.Context, source Source, answers chan<- state) {
 	for {
 		cluster, err := source.Fetch(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case answers <- state{cluster: cluster, fetchedAt: source.Now(), problem: err}:
+		case answers <- state{cluster: cluster, levels: source.levels(ctx), fetchedAt: source.Now(), problem: err}:
 		}
 		select {
 		case <-ctx.Done():
@@ -111,7 +121,7 @@ func (d *display) take(answer state) {
 }
 
 func (d *display) panels() [panelCount]panel {
-	return panelsOf(d.state.cluster, d.state.age(d.now()), barWidth)
+	return panelsOf(d.state, d.state.age(d.now()), barWidth)
 }
 
 // handle obeys an event and says whether it quits.

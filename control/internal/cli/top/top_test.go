@@ -284,3 +284,17 @@ func TestNarrowTerminalShowsLatenciesOfStoresWithOneDebt(t *testing.T) {
 		t.Errorf("the latencies are not there:\n%s", got)
 	}
 }
+
+// A state with service levels has a panel of them, which is reached by the keys and sorted by how far they are.
+func TestServiceLevels(t *testing.T) {
+	shown, screen := newDisplay(t, 140, 34)
+	known := state{cluster: clitest.State(), levels: clitest.ServiceLevels(), fetchedAt: clitest.Now()}
+	shown.take(known)
+	press(t, shown, tcell.KeyBacktab, tcell.KeyBacktab, 's', tcell.KeyDown)
+	compare(t, "service-levels", text(screen))
+	// When they are gone, the keys are where they began.
+	shown.take(state{cluster: clitest.State(), fetchedAt: clitest.Now()})
+	if shown.view.focus != startPanel {
+		t.Errorf("the keys are at panel %d", shown.view.focus)
+	}
+}

@@ -3,6 +3,7 @@
 import { Connection } from "./connection.js";
 import { DecisionList, Detail } from "./decisions.js";
 import { byId, setText } from "./dom.js";
+import { LevelList } from "./levels.js";
 import { Model, sameTarget, targetOf } from "./model.js";
 import { NodeList } from "./nodes.js";
 import { Overview } from "./overview.js";
@@ -13,6 +14,7 @@ const FILTER_DELAY_MILLISECONDS = 250;
 
 const model = new Model();
 const overview = new Overview(model);
+const levels = new LevelList(model);
 const nodes = new NodeList(model, open);
 const timeline = new Timeline(model, choose);
 const decisions = new DecisionList(model, choose);
@@ -28,7 +30,7 @@ function take(update, isPlain) {
 }
 
 function show() {
-  for (const part of [overview, nodes, timeline, decisions, detail]) part.update();
+  for (const part of [overview, levels, nodes, timeline, decisions, detail]) part.update();
   overview.showAge();
   nodes.showAges();
 }

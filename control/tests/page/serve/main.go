@@ -106,6 +106,8 @@ func obey(line string, simulated *simulation, record func()) error {
 		simulated.setRole(true, controllerName)
 	case "dry-run":
 		simulated.setDryRun(argument == "on")
+	case "levels":
+		simulated.showLevels(argument == "on")
 	case "instance":
 		simulated.nameInstance(argument)
 	default:

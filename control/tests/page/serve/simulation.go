@@ -22,14 +22,14 @@ const (
 
 // simulation is a cluster that goes on by whole seconds, and a controller of it: a page.Source.
 type simulation struct {
-	mu        sync.Mutex
-	now       time.Time
-	nodes     []*node
-	isActive  bool
-	active    string
-	isDryRun  bool
-	sequence  uint64
-	decisions []*sluicev1.Decision
+	mu                  sync.Mutex
+	now                 time.Time
+	nodes               []*node
+	isActive            bool
+	active              string
+	isDryRun, hasLevels bool
+	sequence            uint64
+	decisions           []*sluicev1.Decision
 }
 
 // node is one node with one store.
@@ -149,7 +149,7 @@ func (s *simulation) Cluster() page.Cluster {
 	defer s.mu.Unlock()
 	cluster := page.Cluster{Controller: &sluicev1.GetClusterResponse{
 		Cluster: "reference", Version: "0.1.0", IsActive: s.isActive, ActiveController: s.active, IsDryRun: s.isDryRun,
-	}}
+	}, Levels: s.levels()}
 	for place, n := range s.nodes {
 		cluster.Nodes = append(cluster.Nodes, s.state(place, n))
 	}
