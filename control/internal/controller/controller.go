@@ -186,6 +186,20 @@ func (c *Controller) statuses() map[string]servicelevel.Status {
 	return statuses
 }
 
+// countLevels is how many service levels fare so, 0 where this controller is not the active one.
+func (c *Controller) countLevels(state servicelevel.State) int {
+	if !c.elector.State().Active {
+		return 0
+	}
+	count := 0
+	for _, status := range c.published.Load().statuses {
+		if status.State == state {
+			count++
+		}
+	}
+	return count
+}
+
 // period reads all agents, and decides and writes if this controller is the active one.
 func (c *Controller) period(ctx context.Context) {
 	c.periods++

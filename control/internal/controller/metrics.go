@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/servicelevel"
 )
 
 // metrics counts what a controller does.
@@ -86,6 +87,12 @@ func (m *metrics) observe(c *Controller, credentials *security.Credentials) {
 		func() float64 { return float64(c.countPaused()) })
 	gauge("sluice_controller_certificate_expiry_timestamp_seconds", "When the certificate in use expires.",
 		func() float64 { return float64(credentials.ExpiresAt().Unix()) })
+	for _, state := range servicelevel.States() {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sluice_controller_service_levels", Help: "Service levels by how they fare; at the active controller alone.",
+			ConstLabels: prometheus.Labels{"state": string(state)},
+		}, func() float64 { return float64(c.countLevels(state)) }))
+	}
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "sluice_controller_refused_handshakes_total", Help: "TLS handshakes that were refused.",
 	}, func() float64 { return float64(credentials.RefusedHandshakes()) }))

@@ -190,7 +190,7 @@ func TestRunningController(t *testing.T) {
 		for _, want := range []string{
 			"sluice_controller_active 1", "sluice_controller_agents 1", "sluice_controller_agents_answering 0",
 			`sluice_controller_decisions_total{policy="p",verdict="stop"}`, "sluice_controller_period_duration_seconds_count",
-			"sluice_controller_refused_handshakes_total 0",
+			"sluice_controller_refused_handshakes_total 0", `sluice_controller_service_levels{state="missed"} 0`,
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the metrics have no %s", want)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,13 +50,12 @@ func (s *service) levels() []*sluicev1.ServiceLevelState {
 func (s *service) stateOf(object servicelevel.Object) *sluicev1.ServiceLevelState {
 	c := s.controller
 	status, isThere := c.published.Load().statuses[object.Name]
-	if !isThere {
-		status = servicelevel.Status{
-			Name: object.Name, State: servicelevel.Unknown, Reason: "the policy of " + object.Store + " has not decided about it here",
-		}
-		if !c.elector.State().Active {
-			status.Reason = "this controller is not the active one: ask " + c.elector.State().Leader
-		}
+	switch state := c.elector.State(); {
+	case !state.Active:
+		// What it knew when it was the active one may no longer be so.
+		status = servicelevel.Status{State: servicelevel.Unknown, Reason: "this controller is not the active one: ask " + state.Leader}
+	case !isThere:
+		status = servicelevel.Status{State: servicelevel.Unknown, Reason: "the policy of " + object.Store + " has not decided about it yet"}
 	}
 	return wire.EncodeServiceLevelState(object, status, c.startedAt)
 }
@@ -265,12 +263,15 @@ func find(set objectstore.Set, name string) (int, error) {
 	if place >= 0 {
 		return place, nil
 	}
+	if len(set.Objects) == 0 {
+		return 0, store.Errorf(store.CodeNotFound, "there is no service level %q", name).WithHint("There are none.")
+	}
 	names := make([]string, len(set.Objects))
 	for i, object := range set.Objects {
 		names[i] = object.Name
 	}
 	return 0, store.Errorf(store.CodeNotFound, "there is no service level %q", name).
-		WithHint("There are: %s.", fmt.Sprint(strings.Join(names, ", ")))
+		WithHint("There are: %s.", strings.Join(names, ", "))
 }
 
 // DeleteServiceLevel takes a promise back: its leases are not renewed any more.

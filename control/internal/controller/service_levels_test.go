@@ -12,6 +12,7 @@ import (
 	"sluice.dev/control/internal/election"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/servicelevel/objectstore"
 	"sluice.dev/control/internal/store"
 )
@@ -110,6 +111,9 @@ func TestAServiceLevelGetsCacheOnEachNode(t *testing.T) {
 		len(state.GetActions()) != 1 || state.GetActions()[0].GetAction() != "grow-cache" {
 		t.Errorf("it fares as %v", state)
 	}
+	if is, was := w.countLevels(servicelevel.Missed), w.countLevels(servicelevel.Reached); is != 1 || was != 0 {
+		t.Errorf("%d are missed and %d reached", is, was)
+	}
 	// What is deleted is not renewed.
 	if _, err := s.DeleteServiceLevel(t.Context(), &sluicev1.DeleteServiceLevelRequest{Name: "orders"}); err != nil {
 		t.Fatal(err)
@@ -130,8 +134,12 @@ func TestServiceLevelsAfterAFailover(t *testing.T) {
 	for range 7 {
 		w.stepUnderLoad()
 	}
-	w.elector.set(election.State{})
+	w.elector.set(election.State{Leader: "c2"})
 	w.stepUnderLoad()
+	listed, err := s.ListServiceLevels(t.Context(), &sluicev1.ListServiceLevelsRequest{})
+	if state := listed.GetServiceLevels()[0]; err != nil || state.GetState() != "unknown" || !strings.Contains(state.GetReason(), "ask c2") {
+		t.Errorf("standing by it says %v, %v", state, err)
+	}
 	w.elector.set(election.State{Active: true, Leader: "c1", Term: 2})
 	made := w.stepUnderLoad()
 	for _, decision := range made {
