@@ -22,8 +22,20 @@ const (
 	readClass         = "read"
 )
 
+// totals are what all scopes of each instance have counted, which every object there compares with.
+type totals map[policy.Ref]counted
+
+func (t totals) of(target policy.Target) counted {
+	all, isKnown := t[target.Ref]
+	if !isKnown {
+		all = allCounters(target.Snapshot.Figures)
+		t[target.Ref] = all
+	}
+	return all
+}
+
 // observe takes in what is new in the snapshots of an object's targets. What is not fresh says nothing.
-func (p *Policy) observe(now time.Duration, object *objectState, targets []policy.Target) {
+func (p *Policy) observe(now time.Duration, object *objectState, targets []policy.Target, servers totals) {
 	var reads, others arrived
 	var own, all counted
 	for _, target := range targets {
@@ -33,9 +45,10 @@ func (p *Policy) observe(now time.Duration, object *objectState, targets []polic
 		newReads, newOthers := object.take(now, target)
 		reads.add(newReads)
 		others.add(newOthers)
-		counts, servers := countersOf(target.Snapshot.Figures, object.demand.Scope)
+		figures, scope := target.Snapshot.Figures, object.demand.Scope
+		counts := counted{hits: sumOf(figures, scope, hitsSuffix), misses: sumOf(figures, scope, missesSuffix)}
 		own.add(object.hits.since(target.Ref, now-target.Age, counts))
-		all.add(object.servers.since(target.Ref, now-target.Age, servers))
+		all.add(object.servers.since(target.Ref, now-target.Age, servers.of(target)))
 	}
 	object.load.take(now, reads, others)
 	object.hits.take(now, own)
@@ -111,9 +124,8 @@ func (l *load) take(now time.Duration, reads, others arrived) {
 	l.seenAt = now
 }
 
-// countersOf gives the counters of a scope, and those of all that is looked up on its server.
-func countersOf(figures map[string]float64, scope string) (own, all counted) {
-	own = counted{hits: sumOf(figures, scope, hitsSuffix), misses: sumOf(figures, scope, missesSuffix)}
+// allCounters adds up those of all scopes of a server.
+func allCounters(figures map[string]float64) (all counted) {
 	for name, figure := range figures {
 		switch {
 		case !strings.HasPrefix(name, cachePrefix):
@@ -123,7 +135,7 @@ func countersOf(figures map[string]float64, scope string) (own, all counted) {
 			all.misses += figure
 		}
 	}
-	return own, all
+	return all
 }
 
 // sumOf is a figure of a scope; that of a table is the sum of those of its families.

@@ -44,20 +44,22 @@ func (p *Policy) DecideAll(view policy.View, memory policy.Memory) ([]policy.Dec
 
 // follow brings the memory up to the objects that there are, and takes in what is new about each.
 func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Target {
-	targets := make(map[string][]policy.Target, len(view.ServiceLevels))
-	for _, demand := range view.ServiceLevels {
-		for _, target := range view.Targets {
-			if target.Scope == demand.Scope && !p.isLost(target) {
-				targets[demand.Name] = append(targets[demand.Name], target)
-			}
+	targets, servers := make(map[string][]policy.Target, len(view.ServiceLevels)), totals{}
+	byScope := map[string][]policy.Target{}
+	for _, target := range view.Targets {
+		if !p.isLost(target) {
+			byScope[target.Scope] = append(byScope[target.Scope], target)
 		}
+	}
+	for _, demand := range view.ServiceLevels {
+		targets[demand.Name] = byScope[demand.Scope]
 		object := next.objects[demand.Name]
 		if object == nil || object.demand.Scope != demand.Scope {
 			object = p.newObject(demand, targets[demand.Name], next.decisions)
 			next.objects[demand.Name] = object
 		}
 		object.demand = demand
-		p.observe(view.Now, object, targets[demand.Name])
+		p.observe(view.Now, object, targets[demand.Name], servers)
 	}
 	for name := range next.objects {
 		if !slices.ContainsFunc(view.ServiceLevels, func(o servicelevel.Object) bool { return o.Name == name }) {
