@@ -14,7 +14,7 @@ func TestCompletion(t *testing.T) {
 		{"get |", "nodes stores tasks leases debts latencies decisions"},
 		{"get --node |", "db1 db2 db3"},
 		{"get --store |", "hbase postgres rocksdb"},
-		{"get --kind |", "compaction flush checkpoint log-placement cache balancing normalization"},
+		{"get --kind |", "compaction flush checkpoint log-placement cache balancing normalization streaming"},
 		{"get --policy |", "idle nightly"},
 		{"get --output |", "table wide json yaml"},
 		{"get --context |", "db1 demo"},

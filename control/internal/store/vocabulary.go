@@ -16,11 +16,12 @@ const (
 	Cache         Kind = "cache"
 	Balancing     Kind = "balancing"
 	Normalization Kind = "normalization"
+	Streaming     Kind = "streaming"
 )
 
 // Kinds lists every kind.
 func Kinds() []Kind {
-	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache, Balancing, Normalization}
+	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache, Balancing, Normalization, Streaming}
 }
 
 // Variant is a sort of tasks of a kind that a start can ask for. A store has words of its own for them,
