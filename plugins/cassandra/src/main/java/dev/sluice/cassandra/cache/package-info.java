@@ -1,0 +1,2 @@
+/** Orders on the sizes of the node's caches. */
+package dev.sluice.cassandra.cache;
