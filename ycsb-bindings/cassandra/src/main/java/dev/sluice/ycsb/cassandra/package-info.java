@@ -1,0 +1,2 @@
+/** The YCSB binding for Apache Cassandra. */
+package dev.sluice.ycsb.cassandra;
