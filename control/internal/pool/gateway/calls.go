@@ -37,6 +37,8 @@ func (c *connection) call(ctx context.Context, request localprotocol.Request) (r
 		result, err = with(ctx, params, message.ParseList, c.list)
 	case message.MethodClose:
 		result, err = with(ctx, params, message.ParseFile, c.close)
+	case message.MethodSpace:
+		result, err = c.space(ctx)
 	default:
 		result, err = c.change(ctx, request)
 	}
@@ -352,7 +354,7 @@ func (c *connection) named(directory string, name entry.Name) message.Name {
 	if directory == entry.Root {
 		path = directory + name.Name
 	}
-	return message.Name{Name: name.Name, Kind: message.KindFile, LengthBytes: c.length(path, name.File)}
+	return message.Name{Name: name.Name, Kind: message.KindFile, LengthBytes: c.length(path, name.File), Sealed: new(name.File.Sealed)}
 }
 
 // answered has an error say why in a word, by which a store decides what to do.

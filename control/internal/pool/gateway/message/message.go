@@ -53,6 +53,7 @@ const (
 	MethodMakeDirectory   = "make_directory"
 	MethodRemoveDirectory = "remove_directory"
 	MethodRelease         = "release"
+	MethodSpace           = "space"
 )
 
 // Version is a version of the messages. Peers of different major versions refuse each other; a minor
@@ -64,10 +65,10 @@ type Version struct {
 
 // CurrentVersion is what this package speaks.
 func CurrentVersion() Version {
-	return Version{Major: 1, Minor: 1}
+	return Version{Major: 1, Minor: 2}
 }
 
-// String is the form "1.1".
+// String is the form "1.2".
 func (v Version) String() string {
 	return fmt.Sprintf("%d.%d", v.Major, v.Minor)
 }
@@ -193,12 +194,19 @@ type Name struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind"`
 	LengthBytes *int64 `json:"length_bytes,omitempty"`
+	// Sealed is of files alone: one that is not is written, or was left open by whoever has written it.
+	Sealed *bool `json:"sealed,omitempty"`
 }
 
 // ListResult is a part of a directory.
 type ListResult struct {
 	Names []Name `json:"names"`
 	More  bool   `json:"more"`
+}
+
+// SpaceResult says how much room there is for files of as many copies as the agent makes.
+type SpaceResult struct {
+	FreeBytes int64 `json:"free_bytes"`
 }
 
 // EmptyResult says that it is done.

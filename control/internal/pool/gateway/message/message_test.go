@@ -54,8 +54,9 @@ func TestMessagesKeepTheSchemas(t *testing.T) {
 		"length-result": {LengthResult{7}},
 		"read-result":   {ReadResult{0}},
 		"stat-result":   {StatResult{Kind: KindDirectory}, StatResult{KindFile, &id, &length, new(uint32(2))}},
-		"list-result":   {ListResult{Names: []Name{{"a", KindFile, &length}, {"b", KindDirectory, nil}}, More: true}, ListResult{Names: []Name{}}},
+		"list-result":   {ListResult{Names: []Name{{"a", KindFile, &length, new(true)}, {"b", KindDirectory, nil, nil}}, More: true}, ListResult{Names: []Name{}}},
 		"empty-result":  {EmptyResult{}},
+		"space-result":  {SpaceResult{7}},
 	} {
 		for _, message := range messages {
 			text, err := json.Marshal(message)
@@ -73,7 +74,7 @@ func TestListOfTheLongestNamesFits(t *testing.T) {
 	length := int64(entry.MaxLengthBytes)
 	list := ListResult{Names: make([]Name, MaxNames)}
 	for i := range list.Names {
-		list.Names[i] = Name{strings.Repeat("<", entry.MaxNameBytes), KindFile, &length}
+		list.Names[i] = Name{strings.Repeat("<", entry.MaxNameBytes), KindFile, &length, new(false)}
 	}
 	text, err := json.Marshal(list)
 	if err != nil || len(text) > MaxLineBytes-1000 {

@@ -1,0 +1,116 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"sluice.dev/control/internal/localprotocol"
+	"sluice.dev/control/internal/pool/gateway/message"
+)
+
+// answerTime is far longer than the agent takes for anything: it waits itself for what may be gone.
+const answerTime = 2 * time.Minute
+
+// lane is one connection, on which one request is answered after the other.
+type lane struct {
+	generation uint64
+
+	socket net.Conn
+	reader *bufio.Reader
+	lastID uint64
+}
+
+// request is what is asked for. The payload follows the line.
+type request struct {
+	method  string
+	params  any
+	payload []byte
+}
+
+func dial(ctx context.Context, path string) (*lane, error) {
+	var dialer net.Dialer
+	socket, err := dialer.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return &lane{socket: socket, reader: bufio.NewReaderSize(socket, localprotocol.ReadBufferBytes)}, nil
+}
+
+func (l *lane) close() {
+	_ = l.socket.Close()
+}
+
+// errBroken is of connections: whether the request was done is not known.
+var errBroken = errors.New("the agent does not answer")
+
+// response is an answer as far as it does not depend on the method.
+type response struct {
+	ID     json.RawMessage      `json:"id"`
+	Result json.RawMessage      `json:"result"`
+	Error  *localprotocol.Error `json:"error"`
+}
+
+// exchange gives a *localprotocol.Error of what is refused, and errBroken of what was not answered.
+func (l *lane) exchange(ctx context.Context, asked request, result any) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.socket.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := l.socket.SetDeadline(time.Now().Add(answerTime)); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if err := l.send(asked); err != nil {
+		return fmt.Errorf("%w to %s: %w", errBroken, asked.method, err)
+	}
+	answered, err := l.receive()
+	if err != nil {
+		return fmt.Errorf("%w to %s: %w", errBroken, asked.method, err)
+	}
+	if answered.Error != nil {
+		return answered.Error
+	}
+	if err := json.Unmarshal(answered.Result, result); err != nil {
+		return fmt.Errorf("%w to %s in a form that is known: %w", errBroken, asked.method, err)
+	}
+	return nil
+}
+
+func (l *lane) send(asked request) error {
+	l.lastID++
+	params, err := json.Marshal(asked.params)
+	if err != nil {
+		return err
+	}
+	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.lastID, asked.method, params)
+	parts := net.Buffers{line, asked.payload}
+	_, err = parts.WriteTo(l.socket)
+	return err
+}
+
+func (l *lane) receive() (response, error) {
+	line, err := localprotocol.ReadLineUpTo(l.reader, message.MaxLineBytes)
+	if err != nil {
+		return response{}, err
+	}
+	var read response
+	if err := json.Unmarshal(line, &read); err != nil {
+		return response{}, err
+	}
+	if !bytes.Equal(read.ID, fmt.Append(nil, l.lastID)) {
+		return response{}, fmt.Errorf("the answer is to %s", read.ID)
+	}
+	return read, nil
+}
+
+// receivePayload reads what follows the answer to read.
+func (l *lane) receivePayload(into []byte) error {
+	if _, err := io.ReadFull(l.reader, into); err != nil {
+		return fmt.Errorf("%w to read: %w", errBroken, err)
+	}
+	return nil
+}
