@@ -53,6 +53,9 @@ func (f *FileSystem) Extend(inode uint64, size int64) error {
 
 // Read fills a buffer with bytes of a file; with fewer where it ends.
 func (f *FileSystem) Read(ctx context.Context, inode uint64, into []byte, offset int64) (int, error) {
+	if err := f.Err(); err != nil {
+		return 0, err
+	}
 	f.mutex.RLock()
 	found, isThere := f.tables.inode(inode)
 	if !isThere {

@@ -77,6 +77,16 @@ func (f *FileSystem) Sync() error {
 	return f.log.sync(f.log.last())
 }
 
+// Lost is closed once somebody else may have the directory: nothing is read or changed from then on.
+func (f *FileSystem) Lost() <-chan struct{} {
+	return f.log.isLost
+}
+
+// Err says why it is lost, nil if it is not.
+func (f *FileSystem) Err() error {
+	return f.log.lostBy()
+}
+
 // Usage is what the file system takes.
 type Usage struct {
 	// Inodes are files, directories and links.

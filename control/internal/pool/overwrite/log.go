@@ -28,6 +28,8 @@ type log struct {
 	failure  error
 	lost     error
 	isClosed bool
+	// isLost is closed once lost is set.
+	isLost chan struct{}
 }
 
 // maxPending bounds the segments in memory: one that is written to, and one that is being put into its file.
@@ -36,6 +38,7 @@ const maxPending = 2
 // newLog goes on after a sequence, with a segment.
 func newLog(files Files, options Options, sequence, next uint64) *log {
 	l := &log{files: files, segmentBytes: options.SegmentBytes, sendBytes: options.SendBytes, sequence: sequence, durable: sequence}
+	l.isLost = make(chan struct{})
 	l.changed = sync.NewCond(&l.mutex)
 	l.pending = []*segment{l.begin(next)}
 	return l
@@ -90,7 +93,14 @@ func (l *log) cut() (begun *segment, last uint64) {
 	return l.roll(), last
 }
 
-// length is what a segment has by now, and says whether it may still grow.
+// lostBy gives why nothing can be done any more, nil while something can.
+func (l *log) lostBy() error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.lost
+}
+
+// lengthOf is what a segment has by now.
 func (l *log) lengthOf(s *segment) int64 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -161,11 +171,30 @@ func (l *log) run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, l.close)
 	defer stop()
 	for l.awaitWork() {
-		if err := l.step(ctx); err != nil {
+		if err := l.try(ctx); err != nil {
 			l.fail(err)
 		}
 	}
 	l.giveUp()
+}
+
+// try does a step. Where a file was lost it is made anew at once: nobody who waits need hear of it.
+func (l *log) try(ctx context.Context) error {
+	const mostTries = 3
+	for tries := 1; ; tries++ {
+		err := l.step(ctx)
+		isForGood := errors.Is(err, ErrFull) || errors.Is(err, ErrLost) || ctx.Err() != nil
+		if err == nil || isForGood || tries == mostTries {
+			return err
+		}
+		l.loseOldest()
+	}
+}
+
+func (l *log) loseOldest() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.pending[0].lose()
 }
 
 func (l *log) close() {
@@ -215,6 +244,7 @@ func (l *log) fail(err error) {
 	l.failure, l.wanted, l.isAsked = err, l.durable, false
 	if errors.Is(err, ErrLost) {
 		l.lost = err
+		close(l.isLost)
 	}
 	l.changed.Broadcast()
 }

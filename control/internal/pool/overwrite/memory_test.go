@@ -15,7 +15,7 @@ type memoryFiles struct {
 	mutex sync.Mutex
 	files map[string]*memoryFile
 	// fails says whether the next thing does, if it is not nil.
-	fails func() error
+	fails  func() error
 	isGone bool
 }
 

@@ -29,6 +29,17 @@ func Open(ctx context.Context, files Files, options Options) (*FileSystem, error
 	return start(ctx, files, options, there, state)
 }
 
+// LastSnapshot gives the name of the last snapshot, of those of all files; an empty one if there is none.
+func LastSnapshot(names []string) string {
+	var last string
+	for _, name := range names {
+		if _, isOne := parseName(snapshotPrefix, name); isOne && name > last {
+			last = name
+		}
+	}
+	return last
+}
+
 // contents are the files of a directory by what they are.
 type contents struct {
 	segments  map[uint64]Listed

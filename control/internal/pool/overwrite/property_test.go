@@ -1,7 +1,6 @@
 package overwrite
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,6 +33,7 @@ type twins struct {
 }
 
 func newTwins(t *testing.T, seed uint64) *twins {
+	t.Helper()
 	w := &twins{t: t, dice: rand.New(rand.NewPCG(seed, 1)), files: newMemoryFiles(), plain: newDirectory(0o755)}
 	w.open()
 	w.synced()
@@ -123,10 +123,10 @@ func (w *twins) find(path string) (parent uint64, name string, inode Inode, err 
 // step makes one change to both. What the one refuses the other must refuse too, but for failures of its files.
 func (w *twins) step() {
 	w.t.Helper()
-	steps := []func() (error, func() error){
+	steps := []func() (func() error, error){
 		w.create, w.create, w.write, w.write, w.write, w.write, w.write, w.resize, w.punch, w.remove, w.rename, w.rename, w.link, w.chmod,
 	}
-	err, plain := steps[w.dice.IntN(len(steps))]()
+	plain, err := steps[w.dice.IntN(len(steps))]()
 	var refused unix.Errno
 	if err != nil && !errors.As(err, &refused) {
 		return
@@ -135,202 +135,6 @@ func (w *twins) step() {
 		w.t.Fatalf("%v, and %v of the reference", err, want)
 	}
 	w.possible = append(w.possible, w.plain.cloned(make(map[*node]*node)))
-}
-
-func (w *twins) create() (error, func() error) {
-	path := w.path()
-	kinds := []node{{mode: unix.S_IFREG | 0o600, links: 1}, {mode: unix.S_IFLNK | 0o777, links: 1, target: "there"}, *newDirectory(0o700)}
-	made := kinds[w.dice.IntN(len(kinds))]
-	parent, name, _, err := w.find(path)
-	if parent != 0 {
-		_, err = w.real.Create(New{Parent: parent, Name: name, Mode: made.mode, Target: made.target})
-	}
-	return err, func() error {
-		parent, name := w.plain.at(path)
-		switch {
-		case parent == nil:
-			return unix.ENOENT
-		case parent.children == nil:
-			return unix.ENOTDIR
-		case parent.children[name] != nil:
-			return unix.EEXIST
-		}
-		parent.children[name] = &made
-		if made.isDirectory() {
-			parent.links++
-		}
-		return nil
-	}
-}
-
-// onFile does something to both of a file.
-func (w *twins) onFile(real func(inode uint64) error, plain func(n *node)) (error, func() error) {
-	path := w.path()
-	_, _, inode, err := w.find(path)
-	if err == nil {
-		err = real(inode.Number)
-	}
-	return err, func() error {
-		found := w.plain.find(path)
-		switch {
-		case found == nil:
-			return missing(w.plain, path)
-		case found.isDirectory():
-			return unix.EISDIR
-		case found.mode&unix.S_IFMT != unix.S_IFREG:
-			return unix.EINVAL
-		}
-		plain(found)
-		return nil
-	}
-}
-
-// missing is what a path says that leads to nothing: through a file the kernel would never go.
-func missing(*node, string) error { return unix.ENOENT }
-
-func (w *twins) write() (error, func() error) {
-	offset, data := w.dice.IntN(12<<10), make([]byte, 1+w.dice.IntN(2<<10))
-	for i := range data {
-		data[i] = byte(w.dice.Uint32())
-	}
-	return w.onFile(func(inode uint64) error { return w.real.Write(inode, data, int64(offset)) }, func(n *node) {
-		n.content = append(n.content, make([]byte, max(0, offset+len(data)-len(n.content)))...)
-		copy(n.content[offset:], data)
-	})
-}
-
-func (w *twins) resize() (error, func() error) {
-	size := w.dice.IntN(12 << 10)
-	return w.onFile(func(inode uint64) error { return w.real.Resize(inode, int64(size)) }, func(n *node) {
-		n.content = append(n.content, make([]byte, max(0, size-len(n.content)))...)[:size]
-	})
-}
-
-func (w *twins) punch() (error, func() error) {
-	offset, length := w.dice.IntN(12<<10), w.dice.IntN(6<<10)
-	return w.onFile(func(inode uint64) error { return w.real.Punch(inode, int64(offset), int64(length)) }, func(n *node) {
-		clear(n.content[min(offset, len(n.content)):min(offset+length, len(n.content))])
-	})
-}
-
-func (w *twins) chmod() (error, func() error) {
-	path, mode, uid := w.path(), uint32(w.dice.IntN(0o1000)), w.dice.Uint32N(9)
-	_, _, inode, err := w.find(path)
-	if err == nil {
-		err = w.real.SetAttributes(inode.Number, Attributes{Mode: &mode, UID: &uid})
-	}
-	return err, func() error {
-		found := w.plain.find(path)
-		if found == nil {
-			return unix.ENOENT
-		}
-		found.mode, found.uid = found.mode&unix.S_IFMT|mode, uid
-		return nil
-	}
-}
-
-func (w *twins) remove() (error, func() error) {
-	path := w.path()
-	parent, name, inode, err := w.find(path)
-	if err == nil && inode.IsDirectory() {
-		err = w.real.RemoveDirectory(parent, name)
-	} else if err == nil {
-		err = w.real.Unlink(parent, name)
-	}
-	if err == nil {
-		w.real.Forget(inode.Number)
-	}
-	return err, func() error {
-		found := w.plain.find(path)
-		switch {
-		case found == nil:
-			return unix.ENOENT
-		case len(found.children) > 0:
-			return unix.ENOTEMPTY
-		}
-		w.plain.remove(path)
-		return nil
-	}
-}
-
-func (w *twins) link() (error, func() error) {
-	from, to := w.path(), w.path()
-	_, _, inode, err := w.find(from)
-	if err == nil {
-		var parent uint64
-		var name string
-		if parent, name, _, err = w.find(to); parent != 0 {
-			_, err = w.real.Link(inode.Number, parent, name)
-		}
-	}
-	return err, func() error {
-		found := w.plain.find(from)
-		parent, name := w.plain.at(to)
-		switch {
-		case found == nil || parent == nil:
-			return unix.ENOENT
-		case found.isDirectory():
-			return unix.EPERM
-		case !parent.isDirectory():
-			return unix.ENOTDIR
-		case parent.children[name] != nil:
-			return unix.EEXIST
-		}
-		parent.children[name] = found
-		found.links++
-		return nil
-	}
-}
-
-func (w *twins) rename() (error, func() error) {
-	from, to := w.path(), w.path()
-	parent, name, _, err := w.find(from)
-	_, _, replaced, _ := w.find(to)
-	if err == nil {
-		var newParent uint64
-		var newName string
-		if newParent, newName, _, err = w.find(to); newParent != 0 {
-			err = w.real.Rename(parent, name, newParent, newName, false)
-		}
-	}
-	if err == nil && replaced.Number != 0 {
-		w.real.Forget(replaced.Number)
-	}
-	return err, func() error { return w.renamePlain(from, to) }
-}
-
-func (w *twins) renamePlain(from, to string) error {
-	found := w.plain.find(from)
-	parent, name := w.plain.at(to)
-	if found == nil || parent == nil {
-		return unix.ENOENT
-	}
-	replaced := parent.children[name]
-	switch {
-	case !parent.isDirectory():
-		return unix.ENOTDIR
-	case found.isDirectory() && (to == from || strings.HasPrefix(to, from+"/")) && to != from:
-		return unix.EINVAL
-	case replaced == found:
-		return nil
-	case replaced != nil && found.isDirectory() && !replaced.isDirectory():
-		return unix.ENOTDIR
-	case replaced != nil && !found.isDirectory() && replaced.isDirectory():
-		return unix.EISDIR
-	case replaced != nil && len(replaced.children) > 0:
-		return unix.ENOTEMPTY
-	}
-	if replaced != nil {
-		w.plain.remove(to)
-	}
-	old, oldName := w.plain.at(from)
-	delete(old.children, oldName)
-	parent.children[name] = found
-	if found.isDirectory() {
-		old.links--
-		parent.links++
-	}
-	return nil
 }
 
 var errPassing = errors.New("something that passes")
@@ -393,5 +197,3 @@ func (w *twins) setFails(fails func() error) {
 	defer w.files.mutex.Unlock()
 	w.files.fails = fails
 }
-
-var _ = bytes.Clone
