@@ -28,6 +28,7 @@ def test_it_holds_program_units_manuals_and_completions(package):
         "./usr/bin/sluice",
         "./lib/systemd/system/sluice-agent.service",
         "./lib/systemd/system/sluice-controller.service",
+        "./lib/systemd/system/sluice-pool-mount@.service",
         "./usr/share/man/man1/sluice-agent.1.gz",
         "./usr/share/man/man1/sluice-controller.1.gz",
         "./usr/share/bash-completion/completions/sluice",

@@ -50,6 +50,7 @@ func newPool(environment Environment) *cobra.Command {
 	},
 		use.newStatus(), use.newVolumes(), use.newCreateVolume(), use.newRemoveVolume(),
 		use.newList(), use.newMakeDirectory(), use.newPut(), use.newGet(), use.newRemove(),
+		newPoolMount(environment),
 	)
 	command.PersistentFlags().StringVar(&use.path, "config", defaultAgentConfig, "configuration `FILE` of the agent")
 	return command

@@ -180,3 +180,20 @@ func TestPoolSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("code %d, %s", without.code, without.stderr)
 	}
 }
+
+func TestMountSaysWhatIsWrong(t *testing.T) {
+	w := newWorld(t)
+	folder := t.TempDir()
+	mount := func(folder string) result {
+		return w.run(t, "pool", "mount", "orders", folder, "--socket", filepath.Join(t.TempDir(), "pool.sock"), "--wait", "1ms")
+	}
+	if got := mount(folder); got.code != exitUnreachable || !strings.Contains(got.stderr, "pool.client.socket") {
+		t.Errorf("without an agent: code %d, %s", got.code, got.stderr)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "mine"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := mount(folder); got.code == exitOK || !strings.Contains(got.stderr, "mine is there") {
+		t.Errorf("a folder that is not empty: code %d, %s", got.code, got.stderr)
+	}
+}
