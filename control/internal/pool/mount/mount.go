@@ -67,7 +67,7 @@ func prepare(folder string, logger *slog.Logger) error {
 
 // serve answers the kernel.
 func serve(ctx context.Context, config Config, asked *fileSystem, ready func() error) error {
-	server, err := fuse.NewServer(asked, config.Folder, mountOptions(config))
+	server, err := fuse.NewServer(asked, config.Folder, mountOptions(config, asked.logger))
 	if err != nil {
 		return store.Errorf(store.CodeUnavailable, "mount %s: %w", config.Folder, err).
 			WithHint("Run it as root, or install fuse3 and have the rights to the folder; the kernel needs /dev/fuse.")
@@ -77,7 +77,12 @@ func serve(ctx context.Context, config Config, asked *fileSystem, ready func() e
 		defer close(served)
 		server.Serve()
 	}()
-	if err := errors.Join(server.WaitMount(), ready()); err != nil {
+	err = server.WaitMount()
+	if err == nil {
+		readAhead(config.Folder, asked.logger)
+		err = ready()
+	}
+	if err != nil {
 		return errors.Join(err, server.Unmount())
 	}
 	asked.logger.Info("mounted", "folder", config.Folder, "volume", config.Volume, "directory", config.Path)
@@ -91,7 +96,22 @@ func serve(ctx context.Context, config Config, asked *fileSystem, ready func() e
 	}
 }
 
-func mountOptions(config Config) *fuse.MountOptions {
+// readAhead has the kernel ask for several megabytes ahead of who reads from begin to end: each request goes to servers
+// of the pool, and by itself FUSE asks for 128 KiB. Root alone may do it, and nothing depends on it.
+func readAhead(folder string, logger *slog.Logger) {
+	const kibibytes, writable = "4096", 0o644
+	var found unix.Stat_t
+	err := unix.Stat(folder, &found)
+	if err == nil {
+		path := fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(found.Dev), unix.Minor(found.Dev))
+		err = os.WriteFile(path, []byte(kibibytes), writable)
+	}
+	if err != nil {
+		logger.Info("the kernel reads little ahead", "error", err)
+	}
+}
+
+func mountOptions(config Config, logger *slog.Logger) *fuse.MountOptions {
 	const mostBackground = 64
 	isRoot := os.Geteuid() == 0
 	return &fuse.MountOptions{
@@ -99,6 +119,8 @@ func mountOptions(config Config) *fuse.MountOptions {
 		FsName: "sluice-pool:" + config.Volume + config.Path, Name: "sluice-pool",
 		// Nobody else writes: pages that the kernel has are right until it changes them itself.
 		ExplicitDataCacheControl: true, DisableXAttrs: true,
+		// What is read is in memory: pipes have no part in it.
+		DisableSplice: true, Logger: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		MaxWrite: config.Options.RecordBytes, MaxReadAhead: config.Options.RecordBytes, MaxBackground: mostBackground,
 	}
 }
