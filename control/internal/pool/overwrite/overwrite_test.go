@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -211,5 +212,45 @@ func TestDirectoryThatIsLost(t *testing.T) {
 	}
 	if _, err := f.Read(t.Context(), inode, make([]byte, 1), 0); !errors.Is(err, ErrLost) {
 		t.Errorf("a read: %v", err)
+	}
+}
+
+// Many who write, sync and read at once do not see each other, while segments are cleaned and snapshots written.
+func TestManyAtOnce(t *testing.T) {
+	files := newMemoryFiles()
+	f := open(t, files)
+	var all sync.WaitGroup
+	for i := range 6 {
+		inode, random := create(t, f, fmt.Sprint(i)), rand.New(rand.NewPCG(uint64(i), 5))
+		all.Go(func() {
+			want := make([]byte, 32<<10)
+			mustBeDone(t, f.Resize(inode, int64(len(want))))
+			for range 300 {
+				offset := random.IntN(len(want) - 2048)
+				data := bytes.Repeat([]byte{byte(random.Uint32())}, 1+random.IntN(2048))
+				copy(want[offset:], data)
+				mustBeDone(t, f.Write(inode, data, int64(offset)))
+				if random.IntN(10) == 0 {
+					mustBeDone(t, f.Sync())
+				}
+				got := make([]byte, len(want))
+				if _, err := f.Read(t.Context(), inode, got, 0); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("it is not what was written: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	mustDo(t, f.Sync())
+	if got := dump(t, f); got != dump(t, open(t, files.crash(dice()))) {
+		t.Errorf("it is not what was synced:\n%s", got)
+	}
+}
+
+// mustBeDone is mustDo of another goroutine.
+func mustBeDone(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
 	}
 }
