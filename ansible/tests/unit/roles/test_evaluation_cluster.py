@@ -23,7 +23,8 @@ def evaluation(store: dict, clients: list[dict], **known: object) -> Host:
     ("store", "clients", "started", "loaded", "sampled", "disks"),
     [
         (CLUSTERED, [{}], HOSTS, HOSTS, [*HOSTS, "client1"], HOSTS),
-        ({}, [{}], ["ig1"], ["ig1"], ["ig1", "client1"], ["ig1"]),
+        # Others of the hosts may do compactions for the one that is started.
+        ({}, [{}], ["ig1"], ["ig1"], [*HOSTS, "client1"], ["ig1"]),
         ({}, [{"node": 1}, {"node": 2}], HOSTS[:2], ["ig1"], HOSTS, HOSTS),
     ],
 )
@@ -68,6 +69,22 @@ def test_a_daemon_that_ended_is_named_with_its_host():
     assert not host.holds(task, "that", **known)
     message = host.message(task, **known)
     assert "On ig3 ended" in message and "sluice-ignite-3.1.0@evaluation.service" in message
+
+
+@pytest.mark.parametrize(
+    ("lines", "host", "sampled"),
+    [
+        (["node@ig1 20", "node@ig2 21"], "ig2", ["--process=node=21"]),
+        (["node@ig1 20", "node@ig2 21"], "client1", []),
+        # Of a store on one host, which is the first.
+        (["master 7"], "ig1", ["--process=master=7"]),
+        (["master 7"], "client1", []),
+    ],
+)
+def test_each_host_samples_the_daemons_that_it_has(lines, host, sampled):
+    known = {"_evaluation_daemons_before": lines, "evaluation_sampled_host": host}
+    store = CLUSTERED | {"units": {}}
+    assert evaluation(store, []).value("_evaluation_sampled_processes", **known) == sampled
 
 
 @pytest.mark.parametrize(
