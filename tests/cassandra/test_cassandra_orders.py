@@ -86,7 +86,8 @@ def test_a_rate_takes_effect_on_a_compaction_that_runs(
     node.wait_until(lambda: paces(plugin, big), lambda paces: 0 < paces[0] < 3 * MEBIBYTE)
     plugin.set("compaction", FULL)
     node.wait_until(lambda: plugin.tasks(big), lambda tasks: not tasks)
-    assert "Compacted" in node.log.read_text()
+    # It is said after the task has ended.
+    node.wait_until(node.log.read_text, lambda said: f"Compacted ({task['id']})" in said)
 
 
 def test_a_held_compaction_stands_still_and_goes_on(
@@ -109,7 +110,8 @@ def test_a_held_compaction_stands_still_and_goes_on(
     assert node.cql(f"SELECT COUNT(*) FROM {big}") == [["1000"]]
     plugin.set("compaction", FULL)
     node.wait_until(lambda: plugin.tasks(big), lambda tasks: not tasks)
-    assert f"Compacted ({task['id']})" in node.log.read_text()
+    # It is said after the task has ended.
+    node.wait_until(node.log.read_text, lambda said: f"Compacted ({task['id']})" in said)
 
 
 def test_a_truncation_ends_a_held_compaction(node: CassandraNode, plugin: PluginClient) -> None:
