@@ -44,7 +44,9 @@ func newPoolMount(environment Environment) *cobra.Command {
 		Example: `  sluice pool mount orders /srv/orders
   sluice pool mount orders /srv/orders --pool-directory /main --holder orders-main`,
 		Annotations: map[string]string{serviceAnnotation: ""},
-		RunE:        func(command *cobra.Command, arguments []string) error { return use.run(command, arguments[0], arguments[1]) },
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return use.run(command, arguments[0], arguments[1])
+		},
 	}
 	flags := command.Flags()
 	flags.StringVar(&use.directory, "pool-directory", entry.Root, "`DIRECTORY` of the volume, which must be there")
