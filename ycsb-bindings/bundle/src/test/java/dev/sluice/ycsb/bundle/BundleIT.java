@@ -153,7 +153,7 @@ class BundleIT {
   @Test
   void wrongInputSaysWhatToDo() throws Exception {
     assertFails(
-        "no store 'mysql'; use hbase or ignite or postgres or rocksdb",
+        "no store 'mysql'; use cassandra or hbase or ignite or postgres or rocksdb",
         "load",
         "mysql",
         "-P",
