@@ -7,7 +7,6 @@ families that has: so the node has two of its files, too.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +18,11 @@ TELLING = (CURRENT, "MANIFEST-")
 NOT_RESTORED = ("LOG", "LOCK")
 
 
-def pool(*words: str) -> str:
-    """What a command about the pool prints."""
+def pool(*words: str) -> None:
+    """Run a command about the pool; an error ends this program with what it said."""
     done = subprocess.run(["sluice", "pool", *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"sluice pool {' '.join(words)}: {done.stderr.strip()}")
-    return done.stdout
 
 
 def put(volume: str, copy: Path, target: Path) -> None:
@@ -56,19 +54,10 @@ def move_into_pool(volume: str, folder: Path, there: Path) -> None:
             (there / path.name).unlink()
 
 
-def empty(volume: str, folder: Path) -> None:
-    """Remove what a folder of a volume has."""
-    for entry in json.loads(pool("list", volume, str(folder), "-o", "json"))["entries"]:
-        path = folder / entry["name"]
-        if entry["is_directory"]:
-            empty(volume, path)
-        pool("remove", volume, str(path))
-
-
 def leave(volume: str) -> None:
     """Remove a volume; where the agents have failed it stays, and the next run has another one."""
     try:
-        empty(volume, Path("/"))
+        pool("remove", "--recursive", volume, "/")
         pool("remove-volume", volume)
     except SystemExit as refusal:
         print(f"volume {volume} stays: {refusal}", file=sys.stderr)

@@ -144,7 +144,7 @@ def test_a_pool_has_databases_and_the_node_the_rest(program, tmp_path, monkeypat
     run = {"settings": POOLED, "data": {"record_count": 10, "restore_from_copy": True}}
     save_data(program, tmp_path, monkeypatch, **run)
     told = []
-    monkeypatch.setattr(program.ignite_pool, "pool", lambda *words: told.append(words) or "")
+    monkeypatch.setattr(program.ignite_pool, "pool", lambda *words: told.append(words))
     started(program, tmp_path, monkeypatch, **run)
     store = program.read_state()
     assert store.volume.startswith("evaluation-ig1-")
@@ -161,6 +161,23 @@ def test_a_pool_has_databases_and_the_node_the_rest(program, tmp_path, monkeypat
     # By these Ignite knows that there is a database, and its families.
     assert {path.name for path in database.iterdir()} == {"CURRENT", "MANIFEST-4"}
     assert (store.partitions / "meta/raft").read_text() == "plain"
+
+
+def test_a_volume_is_removed_with_all_that_it_has_or_stays(program, monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(program.ignite_pool, "pool", lambda *words: told.append(words))
+    program.ignite_pool.leave("evaluation-ig1-1")
+    assert told == [
+        ("remove", "--recursive", "evaluation-ig1-1", "/"),
+        ("remove-volume", "evaluation-ig1-1"),
+    ]
+
+    def refuse(*words):
+        raise SystemExit("the pool does not answer")
+
+    monkeypatch.setattr(program.ignite_pool, "pool", refuse)
+    program.ignite_pool.leave("evaluation-ig1-1")
+    assert "evaluation-ig1-1 stays: the pool does not answer" in capsys.readouterr().err
 
 
 def test_tables_in_a_pool_need_loaded_data(program, tmp_path, monkeypatch):
