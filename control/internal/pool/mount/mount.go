@@ -38,6 +38,10 @@ func Run(ctx context.Context, config Config, logger *slog.Logger, ready func() e
 	}
 	defer files.session.End()
 	opened, err := overwrite.Open(ctx, files, config.Options)
+	if errors.Is(err, overwrite.ErrCorrupt) {
+		return store.Errorf(store.CodeUnavailable, "%s of volume %s: %w", config.Path, config.Volume, err).
+			WithHint("Nothing was changed. Look at sluice pool status: bring back servers that are silent; else restore a backup.")
+	}
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"sluice.dev/control/internal/pool/gateway/client"
 	"sluice.dev/control/internal/pool/mount"
+	"sluice.dev/control/internal/pool/overwrite"
+	"sluice.dev/control/internal/store"
 )
 
 func TestWhatAServerOfADatabaseDoes(t *testing.T) {
@@ -123,6 +127,40 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	second.Folder = filepath.Join(second.Folder, "not")
 	if err := mount.Run(t.Context(), second, second.Options.Logger, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
+	}
+}
+
+// What was synced and is gone is an error that says what to do, and the files that are left stay.
+func TestSegmentThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.write("pages", bytes.Repeat([]byte{1}, 1<<20))
+	w.stop()
+	config := configOf(w.gateway.Socket, w.folder)
+	session, err := client.Attach(t.Context(), config.Config)
+	w.must(err)
+	before, err := session.List(t.Context())
+	w.must(err)
+	for _, each := range before {
+		if strings.HasPrefix(each.Name, "segment-") {
+			w.must(session.Remove(t.Context(), each.Name))
+		}
+	}
+	left, err := session.List(t.Context())
+	w.must(err)
+	if len(left) == 0 || len(left) == len(before) {
+		t.Fatalf("of %d files %d are left", len(before), len(left))
+	}
+	session.End()
+	err = mount.Run(t.Context(), config, config.Options.Logger, nil)
+	var told *store.Error
+	if !errors.Is(err, overwrite.ErrCorrupt) || !errors.As(err, &told) || !strings.Contains(told.Hint, "sluice pool status") {
+		t.Errorf("mounted all the same, or with no word on what to do: %v", err)
+	}
+	session, err = client.Attach(t.Context(), config.Config)
+	w.must(err)
+	defer session.End()
+	if after, err := session.List(t.Context()); err != nil || len(after) != len(left) {
+		t.Errorf("of %d files %d are left: %v", len(left), len(after), err)
 	}
 }
 
