@@ -79,7 +79,8 @@ func (s *service) ApplyServiceLevels(
 
 func decodeServiceLevels(messages []*sluicev1.ServiceLevel) ([]servicelevel.Object, error) {
 	if len(messages) == 0 || len(messages) > servicelevel.MaxObjects {
-		return nil, store.Invalidf("there are %d service levels, 1 to %d can be applied at once", len(messages), servicelevel.MaxObjects)
+		return nil, store.Invalidf("there are %d service levels, 1 to %d can be applied at once", len(messages), servicelevel.MaxObjects).
+			WithHint("Apply a file with so many.")
 	}
 	asked := make([]servicelevel.Object, len(messages))
 	for i, message := range messages {
@@ -88,7 +89,8 @@ func decodeServiceLevels(messages []*sluicev1.ServiceLevel) ([]servicelevel.Obje
 			return nil, err
 		}
 		if slices.ContainsFunc(asked[:i], func(other servicelevel.Object) bool { return other.Name == object.Name }) {
-			return nil, store.Invalidf("the service level %s is there twice", object.Name)
+			return nil, store.Invalidf("the service level %s is there twice", object.Name).
+				WithHint("Leave one of the two out, or give it another name.")
 		}
 		asked[i] = object
 	}
@@ -151,7 +153,8 @@ func (s *service) admit(
 	object.Version = strconv.FormatUint(set.Revision+1, 10)
 	beside := slices.DeleteFunc(slices.Clone(others), func(other servicelevel.Object) bool { return other.Name == object.Name })
 	if len(beside) >= servicelevel.MaxObjects {
-		return nil, nil, store.Errorf(store.CodeRefused, "there are %d service levels, as many as can be", len(beside))
+		return nil, nil, store.Errorf(store.CodeRefused, "there are %d service levels, as many as can be", len(beside)).
+			WithHint("sluice slo get lists them, sluice slo delete takes one back.")
 	}
 	admission := servicelevel.Admit(object, ofStore(beside, object.Store), resources)
 	return wire.EncodeAdmission(object, admission, true), append(beside, object), nil
