@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/redirection/devices"
 )
 

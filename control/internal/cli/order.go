@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/cli/remote"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/cli/simulation"
 	"sluice.dev/control/internal/controller"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/cli/simulation"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/simulator"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"sluice.dev/control/internal/agent"
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/pool/metadata/entry"
+	"sluice.dev/control/internal/quantity"
 )
 
 // listedFile is an entry of a directory, as programs read it.

@@ -10,10 +10,10 @@ import (
 
 	"sluice.dev/control/internal/agent"
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/pool/metadata/entry"
 	"sluice.dev/control/internal/pool/repair"
 	"sluice.dev/control/internal/pool/stripe"
+	"sluice.dev/control/internal/quantity"
 )
 
 // poolStatus is how a pool stands, as programs read it.

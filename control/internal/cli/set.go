@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/cli/remote"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

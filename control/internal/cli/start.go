@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/cli/remote"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice.dev/control/internal/cli/quantity"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"sluice.dev/control/internal/cli/quantity"
+	"sluice.dev/control/internal/quantity"
 )
 
 // explain is the arithmetic of a plan, one step a line.

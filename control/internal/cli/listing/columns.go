@@ -10,7 +10,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 
-	"sluice.dev/control/internal/cli/quantity"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"sluice.dev/control/internal/cli/quantity"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/quantity"
 )
 
 type levelRow = *sluicev1.ServiceLevelState

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"sluice.dev/control/internal/cli/quantity"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/quantity"
 )
 
 // Lines writes rows as they come. A column is as wide as it has had to be so far.

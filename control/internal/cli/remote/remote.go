@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"sluice.dev/control/internal/cli/contexts"
-	"sluice.dev/control/internal/cli/quantity"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
 )

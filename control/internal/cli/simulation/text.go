@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/store"
 )
 

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/quantity"
 )
 
 // span is a piece of a line in one style.

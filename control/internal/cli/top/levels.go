@@ -2,8 +2,8 @@ package top
 
 import (
 	"sluice.dev/control/internal/cli/listing"
-	"sluice.dev/control/internal/cli/quantity"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/quantity"
 )
 
 // levelPanel shows service levels: target, what it comes to, and the last action.

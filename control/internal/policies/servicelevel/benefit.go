@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"sluice.dev/control/internal/cli/quantity"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/servicelevel"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"sluice.dev/control/internal/cli/quantity"
 	"sluice.dev/control/internal/policy"
+	"sluice.dev/control/internal/quantity"
 	"sluice.dev/control/internal/servicelevel"
 )
 
