@@ -3,7 +3,6 @@ package servicelevel
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"sluice.dev/control/internal/policy"
@@ -174,38 +173,6 @@ func (r *round) ask(object *objectState, action servicelevel.Action) {
 	object.wanted, object.askedFor = action, object.nodes
 	object.note(r.view.Now, action, object.reason)
 	r.asks[object.demand.Name] = action
-}
-
-// budget is how many steps of cache every node can give to all objects, false if some node does not tell.
-func (r *round) budget() (int, bool) {
-	budget := math.MaxInt
-	ours := r.leased()
-	for _, target := range r.view.Targets {
-		if r.isLost(target) {
-			continue
-		}
-		if !target.Fresh {
-			return 0, false
-		}
-		reservable, isTold := target.Snapshot.Figures[reservableFigure]
-		if !isTold {
-			return 0, false
-		}
-		others := max(0, target.Snapshot.Figures[reservedFigure]-ours[target.Ref])
-		budget = min(budget, int(max(0, reservable-others)/r.stepBytes))
-	}
-	return budget, budget < math.MaxInt
-}
-
-// leased is what the policy's own leases keep on each instance.
-func (r *round) leased() map[policy.Ref]float64 {
-	ours := map[policy.Ref]float64{}
-	for _, target := range r.view.Targets {
-		if target.Lease != nil {
-			ours[target.Ref] += target.Lease.Setting.Number
-		}
-	}
-	return ours
 }
 
 func (r *round) given() int {

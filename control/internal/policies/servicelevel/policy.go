@@ -83,6 +83,7 @@ func (p *Policy) decisions(view policy.View, next *state, asks map[string]servic
 	for _, object := range next.objects {
 		byScope[object.demand.Scope] = object
 	}
+	rooms := p.roomsOf(view, byScope)
 	made := make([]policy.Decision, len(view.Targets))
 	for i, target := range view.Targets {
 		object := byScope[target.Scope]
@@ -90,7 +91,7 @@ func (p *Policy) decisions(view policy.View, next *state, asks map[string]servic
 			made[i] = policy.StopFor(target, "no service level is about "+target.Scope)
 			continue
 		}
-		made[i] = p.decisionFor(target, object)
+		made[i] = rooms.limit(target, p.decisionFor(target, object))
 		if ask, isAsked := asks[object.demand.Name]; isAsked && made[i].Verdict != policy.Stop {
 			made[i].Action = ask
 			// It is asked for once, not by each target.
