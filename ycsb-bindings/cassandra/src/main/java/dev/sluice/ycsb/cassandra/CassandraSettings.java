@@ -3,6 +3,7 @@ package dev.sluice.ycsb.cassandra;
 import com.datastax.oss.driver.api.core.DefaultConsistencyLevel;
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.SettingValues;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -55,25 +56,19 @@ record CassandraSettings(
    * @throws SettingException for a missing or wrong one
    */
   static CassandraSettings of(Properties properties) {
+    SettingValues values = new SettingValues(properties);
     return new CassandraSettings(
-        addresses(properties),
-        datacenter(properties),
-        text(properties, KEYSPACE),
-        consistency(properties, READ_CONSISTENCY),
-        consistency(properties, WRITE_CONSISTENCY),
-        number(properties, TIMEOUT),
-        number(properties, REPLICAS));
+        addresses(values),
+        datacenter(values),
+        values.text(KEYSPACE),
+        consistency(values, READ_CONSISTENCY),
+        consistency(values, WRITE_CONSISTENCY),
+        values.number(TIMEOUT, 1),
+        values.number(REPLICAS, 1));
   }
 
-  private static List<String> addresses(Properties properties) {
-    String value = text(properties, ADDRESSES);
-    if (value.isEmpty()) {
-      throw new SettingException(
-          ADDRESSES.name()
-              + " is not set; add -p "
-              + ADDRESSES.name()
-              + "=node1:9042,node2:9042, or put it into a file that you name with -P");
-    }
+  private static List<String> addresses(SettingValues values) {
+    String value = values.required(ADDRESSES, "node1:9042,node2:9042");
     List<String> addresses = List.of(value.split("\\s*,\\s*", -1));
     for (String address : addresses) {
       if (!ADDRESS.matcher(address).matches()) {
@@ -84,8 +79,8 @@ record CassandraSettings(
     return addresses;
   }
 
-  private static String datacenter(Properties properties) {
-    String value = text(properties, DATACENTER);
+  private static String datacenter(SettingValues values) {
+    String value = values.text(DATACENTER);
     if (value.isEmpty() || value.contains("'")) {
       throw new SettingException(
           DATACENTER.name() + "=" + value + " is no datacenter; nodetool status lists them");
@@ -93,8 +88,8 @@ record CassandraSettings(
     return value;
   }
 
-  private static DefaultConsistencyLevel consistency(Properties properties, Setting setting) {
-    String value = text(properties, setting);
+  private static DefaultConsistencyLevel consistency(SettingValues values, Setting setting) {
+    String value = values.text(setting);
     try {
       return DefaultConsistencyLevel.valueOf(value.toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
@@ -105,22 +100,5 @@ record CassandraSettings(
               + " is no consistency level; use one of "
               + Arrays.toString(DefaultConsistencyLevel.values()));
     }
-  }
-
-  private static String text(Properties properties, Setting setting) {
-    return properties.getProperty(setting.name(), setting.defaultValue()).trim();
-  }
-
-  private static int number(Properties properties, Setting setting) {
-    String text = text(properties, setting);
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= 1) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, as a number out of range is.
-    }
-    throw new SettingException(setting.name() + "=" + text + " is not a whole number from 1 up");
   }
 }

@@ -12,6 +12,7 @@ import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.servererrors.OverloadedException;
 import com.datastax.oss.driver.api.core.servererrors.QueryConsistencyException;
 import com.datastax.oss.driver.api.core.servererrors.UnavailableException;
+import dev.sluice.ycsb.ErrorLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -39,6 +40,8 @@ import site.ycsb.Status;
  * </ul>
  */
 public final class CassandraYcsbClient extends DB {
+  private static final ErrorLog ERRORS = new ErrorLog("cassandra");
+
   /** Of errors that another node, or the same one later, would not have. */
   private static final List<Class<? extends DriverException>> PASSING =
       List.of(
@@ -146,7 +149,7 @@ public final class CassandraYcsbClient extends DB {
     try {
       return operation.run();
     } catch (DriverException e) {
-      ErrorLog.report(e);
+      ERRORS.report(e);
       return isPassing(e) ? Status.SERVICE_UNAVAILABLE : Status.ERROR;
     }
   }

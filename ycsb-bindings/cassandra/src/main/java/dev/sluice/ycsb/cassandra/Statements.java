@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.cassandra;
 
+import dev.sluice.ycsb.Identifier;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.sluice.ycsb.cassandra;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.servererrors.AlreadyExistsException;
+import dev.sluice.ycsb.Identifier;
 import dev.sluice.ycsb.SettingException;
 import dev.sluice.ycsb.StoreBinding;
 import java.util.Properties;

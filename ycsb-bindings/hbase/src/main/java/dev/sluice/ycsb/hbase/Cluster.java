@@ -39,7 +39,7 @@ final class Cluster {
     try {
       connection.close();
     } catch (IOException e) {
-      ErrorLog.report(e);
+      HBaseClient.ERRORS.report(e);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.hbase;
 
+import dev.sluice.ycsb.ErrorLog;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ import site.ycsb.Status;
  * </ul>
  */
 public final class HBaseClient extends DB {
+  static final ErrorLog ERRORS = new ErrorLog("hbase");
   private HBaseSettings settings;
   private SharedConnection connection;
   private final Map<String, AsyncTable<?>> tables = new HashMap<>();
@@ -152,10 +154,10 @@ public final class HBaseClient extends DB {
     try {
       return operation.run();
     } catch (IllegalArgumentException e) {
-      ErrorLog.report(e);
+      ERRORS.report(e);
       return Status.BAD_REQUEST;
     } catch (IOException e) {
-      ErrorLog.report(e);
+      ERRORS.report(e);
       return isRefusal(e) ? Status.ERROR : Status.SERVICE_UNAVAILABLE;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

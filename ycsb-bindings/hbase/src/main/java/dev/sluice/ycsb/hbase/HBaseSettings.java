@@ -2,11 +2,10 @@ package dev.sluice.ycsb.hbase;
 
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.SettingValues;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Properties;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -88,18 +87,19 @@ record HBaseSettings(
    * @throws SettingException for a missing or wrong one
    */
   static HBaseSettings of(Properties properties) {
+    SettingValues values = new SettingValues(properties);
     HBaseSettings settings =
         new HBaseSettings(
-            quorum(properties),
-            text(properties, ZNODE),
-            text(properties, SITE),
-            Families.parse(text(properties, FAMILIES)),
-            list(properties, READ_FAMILIES),
-            durability(properties),
-            number(properties, TIMEOUT, 1),
-            number(properties, SCAN_CACHING, 0),
-            bool(properties, SCAN_CACHE_BLOCKS),
-            number(properties, BATCH_SIZE, 1));
+            values.required(QUORUM, "zk1:2181,zk2:2181,zk3:2181"),
+            values.text(ZNODE),
+            values.text(SITE),
+            Families.parse(values.text(FAMILIES)),
+            values.list(READ_FAMILIES),
+            values.one(DURABILITY, Durability.class),
+            values.number(TIMEOUT, 1),
+            values.number(SCAN_CACHING, 0),
+            values.bool(SCAN_CACHE_BLOCKS),
+            values.number(BATCH_SIZE, 1));
     settings.check();
     return settings;
   }
@@ -127,11 +127,11 @@ record HBaseSettings(
 
   /** The regions to make, and the splits if the user named them. */
   static int regions(Properties properties) {
-    return number(properties, REGIONS, 1);
+    return new SettingValues(properties).number(REGIONS, 1);
   }
 
   static List<String> splitKeys(Properties properties) {
-    return list(properties, SPLIT_KEYS);
+    return new SettingValues(properties).list(SPLIT_KEYS);
   }
 
   private void check() {
@@ -147,63 +147,5 @@ record HBaseSettings(
             READ_FAMILIES.name() + "=" + family + " is none of " + FAMILIES.name());
       }
     }
-  }
-
-  private static String quorum(Properties properties) {
-    String value = text(properties, QUORUM);
-    if (value.isEmpty()) {
-      throw new SettingException(
-          QUORUM.name()
-              + " is not set; add -p "
-              + QUORUM.name()
-              + "=zk1:2181,zk2:2181,zk3:2181, or put it into a file that you name with -P");
-    }
-    return value;
-  }
-
-  private static Durability durability(Properties properties) {
-    String value = text(properties, DURABILITY);
-    return Arrays.stream(Durability.values())
-        .filter(each -> each.name().toLowerCase(Locale.ROOT).equals(value))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new SettingException(
-                    DURABILITY.name()
-                        + "="
-                        + value
-                        + "; use skip_wal, async_wal, sync_wal, fsync_wal or use_default"));
-  }
-
-  private static String text(Properties properties, Setting setting) {
-    return properties.getProperty(setting.name(), setting.defaultValue()).trim();
-  }
-
-  private static List<String> list(Properties properties, Setting setting) {
-    String value = text(properties, setting);
-    return value.isEmpty() ? List.of() : List.of(value.split("\\s*,\\s*", -1));
-  }
-
-  private static int number(Properties properties, Setting setting, int least) {
-    String text = text(properties, setting);
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= least) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, as a number out of range is.
-    }
-    throw new SettingException(
-        setting.name() + "=" + text + " is not a whole number from " + least + " up");
-  }
-
-  private static boolean bool(Properties properties, Setting setting) {
-    String text = text(properties, setting);
-    return switch (text) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
-    };
   }
 }

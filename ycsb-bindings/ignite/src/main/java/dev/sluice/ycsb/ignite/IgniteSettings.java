@@ -2,9 +2,8 @@ package dev.sluice.ycsb.ignite;
 
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
-import java.util.Arrays;
+import dev.sluice.ycsb.SettingValues;
 import java.util.List;
-import java.util.Locale;
 import java.util.Properties;
 import java.util.regex.Pattern;
 
@@ -67,12 +66,13 @@ record IgniteSettings(
    * @throws SettingException for a missing or wrong one
    */
   static IgniteSettings of(Properties properties) {
-    IgniteSettings settings = read(properties);
+    SettingValues values = new SettingValues(properties);
+    IgniteSettings settings = read(values);
     if (settings.shares != Placement.Shares.HASH && settings.replicas > 1) {
       throw new SettingException(
           SHARES.name()
               + "="
-              + text(properties, SHARES)
+              + values.text(SHARES)
               + " is for partitions that one node has each; use "
               + REPLICAS.name()
               + "=1");
@@ -80,29 +80,21 @@ record IgniteSettings(
     return settings;
   }
 
-  private static IgniteSettings read(Properties properties) {
+  private static IgniteSettings read(SettingValues values) {
     return new IgniteSettings(
-        addresses(properties),
-        number(properties, TIMEOUT, 0),
-        number(properties, BATCH_SIZE, 1),
-        bool(properties, UPSERT),
-        profile(properties),
-        number(properties, PARTITIONS, 1),
-        number(properties, REPLICAS, 1),
-        one(properties, SHARES, Placement.Shares.values()),
-        one(properties, PLACEMENT, Placement.Order.values()));
+        addresses(values),
+        values.number(TIMEOUT, 0),
+        values.number(BATCH_SIZE, 1),
+        values.bool(UPSERT),
+        profile(values),
+        values.number(PARTITIONS, 1),
+        values.number(REPLICAS, 1),
+        values.one(SHARES, Placement.Shares.class),
+        values.one(PLACEMENT, Placement.Order.class));
   }
 
-  private static List<String> addresses(Properties properties) {
-    String value = text(properties, ADDRESSES);
-    if (value.isEmpty()) {
-      throw new SettingException(
-          ADDRESSES.name()
-              + " is not set; add -p "
-              + ADDRESSES.name()
-              + "=node1:10800,node2:10800,node3:10800, or put it into a file that you name with"
-              + " -P");
-    }
+  private static List<String> addresses(SettingValues values) {
+    String value = values.required(ADDRESSES, "node1:10800,node2:10800,node3:10800");
     List<String> addresses = List.of(value.split("\\s*,\\s*", -1));
     for (String address : addresses) {
       if (!ADDRESS.matcher(address).matches()) {
@@ -113,8 +105,8 @@ record IgniteSettings(
     return addresses;
   }
 
-  private static String profile(Properties properties) {
-    String value = text(properties, PROFILE);
+  private static String profile(SettingValues values) {
+    String value = values.text(PROFILE);
     if (value.isEmpty() || value.contains("'")) {
       throw new SettingException(
           PROFILE.name()
@@ -124,47 +116,5 @@ record IgniteSettings(
               + " ignite-config.conf has");
     }
     return value;
-  }
-
-  private static String text(Properties properties, Setting setting) {
-    return properties.getProperty(setting.name(), setting.defaultValue()).trim();
-  }
-
-  private static int number(Properties properties, Setting setting, int least) {
-    String text = text(properties, setting);
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= least) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, as a number out of range is.
-    }
-    throw new SettingException(
-        setting.name() + "=" + text + " is not a whole number from " + least + " up");
-  }
-
-  private static <E extends Enum<E>> E one(Properties properties, Setting setting, E[] values) {
-    String text = text(properties, setting);
-    for (E value : values) {
-      if (value.name().toLowerCase(Locale.ROOT).equals(text)) {
-        return value;
-      }
-    }
-    throw new SettingException(
-        setting.name()
-            + "="
-            + text
-            + "; use one of "
-            + Arrays.toString(values).toLowerCase(Locale.ROOT));
-  }
-
-  private static boolean bool(Properties properties, Setting setting) {
-    String text = text(properties, setting);
-    return switch (text) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
-    };
   }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.ErrorLog;
+import dev.sluice.ycsb.Identifier;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -37,6 +39,8 @@ import site.ycsb.Status;
  * </ul>
  */
 public final class IgniteYcsbClient extends DB {
+  private static final ErrorLog ERRORS = new ErrorLog("ignite");
+
   /** Of errors that another node, or the same one later, would not have. */
   private static final Set<Short> PASSING =
       Set.of(
@@ -155,10 +159,10 @@ public final class IgniteYcsbClient extends DB {
       return operation.run();
     } catch (IgniteException e) {
       if (isTimeout(e)) {
-        ErrorLog.report("time-out", "no answer within " + IgniteSettings.TIMEOUT.name());
+        ERRORS.report("time-out", "no answer within " + IgniteSettings.TIMEOUT.name());
         return Status.SERVICE_UNAVAILABLE;
       }
-      ErrorLog.report(e.codeAsString(), e.getMessage());
+      ERRORS.report(e.codeAsString(), e.getMessage());
       return PASSING.contains(e.groupCode()) ? Status.SERVICE_UNAVAILABLE : Status.ERROR;
     }
   }
@@ -239,7 +243,7 @@ public final class IgniteYcsbClient extends DB {
     if (duplicates == 0) {
       return Status.OK;
     }
-    ErrorLog.report("ERROR", duplicates + " of " + rows.size() + " keys exist in " + table);
+    ERRORS.report("ERROR", duplicates + " of " + rows.size() + " keys exist in " + table);
     return Status.ERROR;
   }
 }

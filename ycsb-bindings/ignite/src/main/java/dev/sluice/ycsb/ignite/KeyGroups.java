@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.Identifier;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.ignite.table.Tuple;

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.Identifier;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;

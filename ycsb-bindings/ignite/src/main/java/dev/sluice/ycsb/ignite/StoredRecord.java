@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.Identifier;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Set;

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.Identifier;
 import dev.sluice.ycsb.SettingException;
 import dev.sluice.ycsb.StoreBinding;
 import java.util.Properties;

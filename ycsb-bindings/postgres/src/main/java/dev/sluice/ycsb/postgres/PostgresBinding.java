@@ -64,9 +64,9 @@ public final class PostgresBinding implements StoreBinding {
             CoreWorkload.FIELD_NAME_PREFIX, CoreWorkload.FIELD_NAME_PREFIX_DEFAULT);
     String columns =
         IntStream.range(0, fieldCount(properties))
-            .mapToObj(i -> ", " + Identifier.quote(prefix + i) + " text")
+            .mapToObj(i -> ", " + Statements.quote(prefix + i) + " text")
             .collect(Collectors.joining());
-    String key = Identifier.quote(Statements.KEY) + " text COLLATE \"C\" PRIMARY KEY";
+    String key = Statements.quote(Statements.KEY) + " text COLLATE \"C\" PRIMARY KEY";
     try {
       execute(properties, "CREATE TABLE " + table(properties) + " (" + key + columns + ")");
     } catch (SQLException e) {
@@ -97,7 +97,7 @@ public final class PostgresBinding implements StoreBinding {
   }
 
   private static String table(Properties properties) {
-    return Identifier.quote(
+    return Statements.quote(
         properties.getProperty(
             CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT));
   }

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.postgres;
 
+import dev.sluice.ycsb.ErrorLog;
 import java.nio.charset.CharacterCodingException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.Vector;
 import site.ycsb.ByteIterator;
@@ -35,6 +37,7 @@ import site.ycsb.Status;
  * break the next operation opens a connection, at most once in {@value #RECONNECT_MILLISECONDS} ms.
  */
 public final class PostgresClient extends DB {
+  private static final ErrorLog ERRORS = new ErrorLog("postgres");
   private static final int RECONNECT_MILLISECONDS = 100;
 
   private PostgresSettings settings;
@@ -62,7 +65,7 @@ public final class PostgresClient extends DB {
         flush();
       }
     } catch (SQLException e) {
-      ErrorLog.report(e.getSQLState(), e.getMessage());
+      report(e);
     }
     close();
     if (lost > 0) {
@@ -160,7 +163,7 @@ public final class PostgresClient extends DB {
       }
       return operation.run();
     } catch (CharacterCodingException e) {
-      ErrorLog.report("BAD_REQUEST", "a value is not UTF-8 text without the character 0");
+      ERRORS.report("BAD_REQUEST", "a value is not UTF-8 text without the character 0");
       return Status.BAD_REQUEST;
     } catch (SQLException e) {
       return failed(e);
@@ -171,7 +174,7 @@ public final class PostgresClient extends DB {
   }
 
   private Status failed(SQLException e) {
-    ErrorLog.report(e.getSQLState(), e.getMessage());
+    report(e);
     if (!isBroken(e)) {
       return Status.ERROR;
     }
@@ -214,7 +217,7 @@ public final class PostgresClient extends DB {
     try {
       connection.close();
     } catch (SQLException e) {
-      ErrorLog.report(e.getSQLState(), e.getMessage());
+      report(e);
     }
     connection = null;
     lost += batched;
@@ -297,5 +300,9 @@ public final class PostgresClient extends DB {
         result.put(name, FieldValue.of(value));
       }
     }
+  }
+
+  private static void report(SQLException e) {
+    ERRORS.report(Objects.requireNonNullElse(e.getSQLState(), "no SQLSTATE"), e.getMessage());
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.ycsb.postgres;
 
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.SettingValues;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,16 +71,17 @@ record PostgresSettings(
    * @throws SettingException for a missing or wrong one
    */
   static PostgresSettings of(Properties properties) {
+    SettingValues values = new SettingValues(properties);
     PostgresSettings settings =
         new PostgresSettings(
-            required(properties, URL, "jdbc:postgresql://localhost:5432/ycsb"),
-            required(properties, USER, "ycsb"),
+            values.required(URL, "jdbc:postgresql://localhost:5432/ycsb"),
+            values.required(USER, "ycsb"),
             properties.getProperty(PASSWORD.name()),
             properties.getProperty(PASSFILE.name()),
-            number(properties, PREPARE_THRESHOLD, 0),
-            number(properties, BATCH_SIZE, 1),
-            bool(properties, UPSERT),
-            number(properties, TIMEOUT, 0));
+            values.number(PREPARE_THRESHOLD, 0),
+            values.number(BATCH_SIZE, 1),
+            values.bool(UPSERT),
+            values.number(TIMEOUT, 0));
     settings.check();
     return settings;
   }
@@ -176,42 +178,5 @@ record PostgresSettings(
     } catch (IOException e) {
       throw new SettingException("cannot look at " + file + ": " + e.getMessage());
     }
-  }
-
-  private static String required(Properties properties, Setting setting, String example) {
-    String value = properties.getProperty(setting.name(), "").trim();
-    if (value.isEmpty()) {
-      throw new SettingException(
-          setting.name()
-              + " is not set; add -p "
-              + setting.name()
-              + "="
-              + example
-              + ", or put it into a file that you name with -P");
-    }
-    return value;
-  }
-
-  private static int number(Properties properties, Setting setting, int least) {
-    String text = properties.getProperty(setting.name(), setting.defaultValue()).trim();
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= least) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, as a number out of range is.
-    }
-    throw new SettingException(
-        setting.name() + "=" + text + " is not a whole number from " + least + " up");
-  }
-
-  private static boolean bool(Properties properties, Setting setting) {
-    String text = properties.getProperty(setting.name(), setting.defaultValue()).trim();
-    return switch (text) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
-    };
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.postgres;
 
+import dev.sluice.ycsb.Identifier;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -12,7 +13,11 @@ import java.util.stream.Collectors;
 /** The statements of one connection, each prepared once per table and set of fields. */
 final class Statements {
   static final String KEY = "ycsb_key";
-  private static final String KEY_COLUMN = Identifier.quote(KEY);
+
+  /** PostgreSQL cuts longer names off silently (NAMEDATALEN - 1). */
+  private static final int LONGEST_NAME = 63;
+
+  private static final String KEY_COLUMN = quote(KEY);
 
   private enum Kind {
     READ,
@@ -27,6 +32,15 @@ final class Statements {
 
   private final Connection connection;
   private final Map<Shape, PreparedStatement> prepared = new HashMap<>();
+
+  /**
+   * The name of a table or column in double quotes.
+   *
+   * @throws dev.sluice.ycsb.SettingException when it is none that is safe, or too long
+   */
+  static String quote(String name) {
+    return Identifier.quote(name, LONGEST_NAME);
+  }
 
   Statements(Connection connection) {
     this.connection = connection;
@@ -69,8 +83,8 @@ final class Statements {
   }
 
   private static String sql(Shape shape) {
-    String table = Identifier.quote(shape.table());
-    List<String> columns = shape.fields().stream().map(Identifier::quote).toList();
+    String table = quote(shape.table());
+    List<String> columns = shape.fields().stream().map(Statements::quote).toList();
     return switch (shape.kind()) {
       case READ -> select(table, columns) + " WHERE " + KEY_COLUMN + " = ?";
       case SCAN ->

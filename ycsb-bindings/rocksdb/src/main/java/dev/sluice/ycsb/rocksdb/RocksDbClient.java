@@ -1,5 +1,6 @@
 package dev.sluice.ycsb.rocksdb;
 
+import dev.sluice.ycsb.ErrorLog;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,6 +30,7 @@ import site.ycsb.Status;
  * </ul>
  */
 public final class RocksDbClient extends DB {
+  private static final ErrorLog ERRORS = new ErrorLog("rocksdb");
   private RocksDbSettings settings;
   private SharedDatabase shared;
   private WriteOptions writeOptions;
@@ -157,7 +159,7 @@ public final class RocksDbClient extends DB {
       return operation.run();
     } catch (RocksDBException e) {
       Code code = e.getStatus() == null ? Code.Undefined : e.getStatus().getCode();
-      ErrorLog.report(code.name(), e.getMessage());
+      ERRORS.report(code.name(), e.getMessage());
       return switch (code) {
         case Aborted, Busy, Incomplete, ShutdownInProgress, TimedOut, TryAgain ->
             Status.SERVICE_UNAVAILABLE;

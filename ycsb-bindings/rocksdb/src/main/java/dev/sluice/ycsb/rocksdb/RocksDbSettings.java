@@ -2,6 +2,7 @@ package dev.sluice.ycsb.rocksdb;
 
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.SettingValues;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -64,16 +65,17 @@ record RocksDbSettings(
    * @throws SettingException for a missing or wrong one
    */
   static RocksDbSettings of(Properties properties) {
+    SettingValues values = new SettingValues(properties);
     RocksDbSettings settings =
         new RocksDbSettings(
-            directory(properties),
-            text(properties, FAMILY),
-            text(properties, OPTIONS_FILE),
-            text(properties, DATABASE_OPTIONS),
-            text(properties, FAMILY_OPTIONS),
-            bool(properties, SYNC),
-            number(properties, BATCH_SIZE, 1),
-            number(properties, AUTO_TUNED_LIMITER, 0));
+            directory(values),
+            values.text(FAMILY),
+            values.text(OPTIONS_FILE),
+            values.text(DATABASE_OPTIONS),
+            values.text(FAMILY_OPTIONS),
+            values.bool(SYNC),
+            values.number(BATCH_SIZE, 1),
+            values.number(AUTO_TUNED_LIMITER, 0));
     settings.check();
     return settings;
   }
@@ -112,42 +114,8 @@ record RocksDbSettings(
     }
   }
 
-  private static Path directory(Properties properties) {
-    String value = text(properties, DIRECTORY);
-    if (value.isEmpty()) {
-      throw new SettingException(
-          DIRECTORY.name()
-              + " is not set; add -p "
-              + DIRECTORY.name()
-              + "=/srv/rocksdb/ycsb, or put it into a file that you name with -P");
-    }
+  private static Path directory(SettingValues values) {
+    String value = values.required(DIRECTORY, "/srv/rocksdb/ycsb");
     return Path.of(value).toAbsolutePath().normalize();
-  }
-
-  private static String text(Properties properties, Setting setting) {
-    return properties.getProperty(setting.name(), setting.defaultValue()).trim();
-  }
-
-  private static int number(Properties properties, Setting setting, int least) {
-    String text = text(properties, setting);
-    try {
-      int value = Integer.parseInt(text);
-      if (value >= least) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below, as a number out of range is.
-    }
-    throw new SettingException(
-        setting.name() + "=" + text + " is not a whole number from " + least + " up");
-  }
-
-  private static boolean bool(Properties properties, Setting setting) {
-    String text = text(properties, setting);
-    return switch (text) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new SettingException(setting.name() + "=" + text + "; use true or false");
-    };
   }
 }
