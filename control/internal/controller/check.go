@@ -12,7 +12,6 @@ import (
 	"sluice.dev/control/internal/document"
 	"sluice.dev/control/internal/policies"
 	"sluice.dev/control/internal/policy"
-	"sluice.dev/control/internal/store"
 )
 
 const maxPort = 65535
@@ -174,8 +173,8 @@ func (p Policy) check(at []string) []document.Finding {
 	if err != nil {
 		return []document.Finding{found(err.Error(), "See docs/policies.", append(at, "parameters")...)}
 	}
-	if _, isJoint := made.(policy.Joint); isJoint && (p.Targets.Kind != string(store.Cache) || p.Targets.Scope != "") {
-		return []document.Finding{found("a policy for service levels has the kind cache, and no scope",
+	if joint, isJoint := made.(policy.Joint); isJoint && (p.Targets.Kind != string(joint.Kind()) || p.Targets.Scope != "") {
+		return []document.Finding{found(fmt.Sprintf("a policy of type %s has the kind %s, and no scope", p.Type, joint.Kind()),
 			"The scopes are those of the service levels.", append(at, "targets")...)}
 	}
 	return nil
@@ -203,10 +202,10 @@ func conflict(policy, earlier Policy, earlierIndex int, at []string) []document.
 		return []document.Finding{found(fmt.Sprintf("the name %s is that of policies[%d] already", policy.Name, earlierIndex),
 			"The name is the owner of the policy's leases: give each one of its own.", append(at, "name")...)}
 	}
-	if areLevels := isForLevels(policy) || isForLevels(earlier); areLevels && policy.Targets.sameKind(earlier.Targets) {
-		return []document.Finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about the cache of %s",
-			policy.Name, earlier.Name, earlierIndex, policy.Targets.Store),
-			"A policy for service levels decides about all of a store's cache: leave the other one out.", append(at, "targets")...)}
+	if isForAll := decidesForAll(policy) || decidesForAll(earlier); isForAll && policy.Targets.sameKind(earlier.Targets) {
+		return []document.Finding{found(fmt.Sprintf("%s and %s (policies[%d]) would both decide about the %s of %s",
+			policy.Name, earlier.Name, earlierIndex, policy.Targets.Kind, policy.Targets.Store),
+			"A policy for service levels decides about all of it: leave the other one out.", append(at, "targets")...)}
 	}
 	if !policy.Targets.overlap(earlier.Targets) {
 		return nil
@@ -219,7 +218,13 @@ func conflict(policy, earlier Policy, earlierIndex int, at []string) []document.
 // levelsType is the type of the policy that decides about service levels.
 const levelsType = "service-level"
 
+// requestLimitType is the type of the policy that holds applications to the load that they were promised for.
+const requestLimitType = "request-limit"
+
 func isForLevels(policy Policy) bool { return policy.Type == levelsType }
+
+// decidesForAll says whether a policy decides about a kind of a store for all service levels at once.
+func decidesForAll(policy Policy) bool { return isForLevels(policy) || policy.Type == requestLimitType }
 
 func (t Targets) sameKind(other Targets) bool {
 	return t.Store == other.Store && t.Kind == other.Kind

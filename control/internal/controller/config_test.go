@@ -93,6 +93,10 @@ func levels(name, targets string) string {
 	return "- name: " + name + "\n  type: service-level\n  targets: {" + targets + "}\n  parameters: {read_seconds: 0.005}\n"
 }
 
+func limits(name, targets string) string {
+	return "- name: " + name + "\n  type: request-limit\n  targets: {" + targets + "}\n  parameters: {tolerance_share: 0}\n"
+}
+
 func TestProblems(t *testing.T) {
 	tests := []struct {
 		name string
@@ -147,11 +151,11 @@ func TestProblems(t *testing.T) {
 		{"password", least + "prometheus: {url: \"https://ann:secret@prometheus:9090\", " + anyTLS + "}\n", []string{
 			"line 7: prometheus.url: the URL holds a password"}},
 		{"type of policy", least + "policies:\n- {name: p, type: slow, targets: {store: postgres, kind: checkpoint}}\n", []string{
-			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, redirect, script, service-level, slo"}},
+			"line 8: policies[0].type: \"slow\" is no type of policy. Known types: fixed, opportunistic, redirect, request-limit, script, service-level, slo"}},
 		{"parameters", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: checkpoint}, parameters: {target: 1}}\n",
 			[]string{"line 8: policies[0].parameters: "}},
 		{"kind of task", least + "policies:\n- {name: p, type: slo, targets: {store: postgres, kind: vacuum}}\n", []string{
-			"line 8: policies[0].targets.kind: \"vacuum\" is none of the values that are allowed. Kind of task: compaction,"}},
+			"line 8: policies[0].targets.kind: \"vacuum\" is none of the values that are allowed. Kind of work: compaction,"}},
 		{"names", least + "policies:\n" + script("P_1", "store: s, kind: flush"), []string{
 			"line 8: policies[0].name: \"P_1\" does not have the right form. Name of the policy: 1 to 56 small letters"}},
 		{"nodes", least + "policies:\n" + script("p", "store: s, kind: flush, nodes: [n1, n9]"), []string{
@@ -170,10 +174,15 @@ func TestProblems(t *testing.T) {
 			"line 9: policies[1].targets: b and a (policies[0]) would both decide about s flush. " +
 				"Set nodes, instances or scope so that one policy decides about each task."}},
 		{"service levels of a kind", least + "policies:\n" + levels("a", "store: s, kind: flush"), []string{
-			"line 10: policies[0].targets: a policy for service levels has the kind cache, and no scope"}},
+			"line 10: policies[0].targets: a policy of type service-level has the kind cache, and no scope"}},
 		{"service levels beside another", least + "policies:\n" + levels("a", "store: s, kind: cache") +
 			script("b", "store: s, kind: cache, scope: x"), []string{
 			"policies[1].targets: b and a (policies[0]) would both decide about the cache of s."}},
+		{"limits of requests of a kind", least + "policies:\n" + limits("a", "store: s, kind: requests, scope: x"), []string{
+			"line 10: policies[0].targets: a policy of type request-limit has the kind requests, and no scope"}},
+		{"limits of requests beside another", least + "policies:\n" + limits("a", "store: s, kind: requests") +
+			script("b", "store: s, kind: requests, scope: x"), []string{
+			"policies[1].targets: b and a (policies[0]) would both decide about the requests of s."}},
 		{"a state file", least + "service_levels: {state_file: levels.json}\n", []string{
 			"line 7: service_levels.state_file: \"levels.json\" does not have the right form. Absolute path of a file"}},
 	}

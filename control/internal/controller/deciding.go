@@ -34,7 +34,8 @@ func (c *Controller) decideAll(signals signalsByPolicy) []outcome {
 		}
 		scopes := []string{p.config.Targets.Scope}
 		if p.joint != nil {
-			view.ServiceLevels, scopes = c.levels.of(p.config.Targets.Store)
+			view.ServiceLevels = c.levels.of(p.config.Targets.Store)
+			scopes = p.joint.Scopes(view.ServiceLevels)
 		}
 		view.Targets = p.selectTargets(c.nodes, scopes, now, c.config.Stale())
 		stop := c.reasonToStop(p, view.Signals)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -143,6 +144,7 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 				Capabilities: []store.Capability{
 					{Kind: store.Compaction, CanStart: true, Settings: []store.SettingName{store.RateBytesPerSecond}},
 					{Kind: store.Cache, Settings: []store.SettingName{store.ReservedBytes}},
+					{Kind: store.Requests, Settings: []store.SettingName{store.RateOperationsPerSecond}},
 				},
 			})
 		}
@@ -183,7 +185,11 @@ func (a *memoryAgent) SetLease(
 	lease := store.Lease{
 		Kind: order.Kind, Scope: order.Scope, Setting: order.Setting, Owner: order.Owner, TimeLeft: order.TimeToLive,
 	}
-	a.instances[ref.Instance].leases = []memoryLease{{lease, a.clock.now().Add(order.TimeToLive)}}
+	instance := a.instances[ref.Instance]
+	instance.leases = slices.DeleteFunc(instance.leases, func(known memoryLease) bool {
+		return known.Kind == order.Kind && known.Scope == order.Scope
+	})
+	instance.leases = append(instance.leases, memoryLease{lease, a.clock.now().Add(order.TimeToLive)})
 	return &sluicev1.SetLeaseResponse{Lease: wire.EncodeLease(lease)}, nil
 }
 
@@ -204,11 +210,14 @@ func (a *memoryAgent) StartTask(
 }
 
 // lease is the lease in force on an instance, nil if there is none.
-func (a *memoryAgent) lease(instance string) *store.Lease {
+func (a *memoryAgent) lease(instance string) *store.Lease { return a.leaseOn(instance, "") }
+
+// leaseOn is a lease on a kind, or on any.
+func (a *memoryAgent) leaseOn(instance string, kind store.Kind) *store.Lease {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	for _, lease := range a.instances[instance].leases {
-		if lease.until.After(a.clock.now()) {
+		if lease.until.After(a.clock.now()) && (kind == "" || lease.Kind == kind) {
 			lease.TimeLeft = lease.until.Sub(a.clock.now())
 			return &lease.Lease
 		}

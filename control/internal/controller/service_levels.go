@@ -124,18 +124,17 @@ func (l *serviceLevels) swap(ctx context.Context, from objectstore.Set, objects 
 	return nil
 }
 
-// of gives the service levels of a store, and their scopes, as they were last read.
-func (l *serviceLevels) of(storeKind string) ([]servicelevel.Object, []string) {
+// of gives the service levels of a store, as they were last read.
+func (l *serviceLevels) of(storeKind string) []servicelevel.Object {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var objects []servicelevel.Object
-	var scopes []string
 	for _, object := range l.set.Objects {
 		if object.Store == storeKind {
-			objects, scopes = append(objects, object), append(scopes, object.Scope)
+			objects = append(objects, object)
 		}
 	}
-	return objects, scopes
+	return objects
 }
 
 // all gives the service levels as they were last read.

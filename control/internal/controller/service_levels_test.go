@@ -229,7 +229,7 @@ func TestADryRunKeepsNothing(t *testing.T) {
 	if err != nil || answer.GetIsStored() || !answer.GetAdmissions()[0].GetIsAdmitted() {
 		t.Errorf("the answer is %v, %v", answer, err)
 	}
-	if objects, _ := w.levels.of("reference"); len(objects) > 0 {
+	if objects := w.levels.of("reference"); len(objects) > 0 {
 		t.Errorf("there is %v", objects)
 	}
 }

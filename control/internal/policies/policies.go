@@ -9,6 +9,7 @@ import (
 	"sluice.dev/control/internal/policies/opportunistic"
 	"sluice.dev/control/internal/policies/parameters"
 	"sluice.dev/control/internal/policies/redirect"
+	"sluice.dev/control/internal/policies/requestlimit"
 	"sluice.dev/control/internal/policies/script"
 	"sluice.dev/control/internal/policies/servicelevel"
 	"sluice.dev/control/internal/policies/slo"
@@ -27,6 +28,7 @@ func kinds() []kind {
 		{"fixed", fixed.New, fixed.Parameters},
 		{"opportunistic", opportunistic.New, opportunistic.Parameters},
 		{"redirect", redirect.New, redirect.Parameters},
+		{"request-limit", requestlimit.New, requestlimit.Parameters},
 		{"script", script.New, script.Parameters},
 		{"service-level", servicelevel.New, servicelevel.Parameters},
 		{"slo", slo.New, slo.Parameters},

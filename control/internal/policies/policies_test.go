@@ -10,7 +10,7 @@ import (
 )
 
 func TestKindsAreSorted(t *testing.T) {
-	want := []string{"fixed", "opportunistic", "redirect", "script", "service-level", "slo"}
+	want := []string{"fixed", "opportunistic", "redirect", "request-limit", "script", "service-level", "slo"}
 	if got := policies.Kinds(); !slices.Equal(got, want) {
 		t.Errorf("kinds are %v, want %v", got, want)
 	}
@@ -19,7 +19,7 @@ func TestKindsAreSorted(t *testing.T) {
 func TestUnknownKind(t *testing.T) {
 	_, err := policies.New("pid", nil)
 	if err == nil || store.CodeOf(err) != store.CodeInvalid ||
-		!strings.Contains(err.Error(), `"pid" is not known (Known types: fixed, opportunistic, redirect, script, service-level, slo.)`) {
+		!strings.Contains(err.Error(), `"pid" is not known (Known types: fixed, opportunistic, redirect, request-limit, script, service-level, slo.)`) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := policies.Describe("pid"); err == nil {

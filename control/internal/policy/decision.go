@@ -61,8 +61,12 @@ type Policy interface {
 // Joint is a policy that decides about all of its targets at once, since what one gets another cannot have.
 type Joint interface {
 	Policy
+	// Kind is the one that it decides about.
+	Kind() store.Kind
+	// Scopes are those that it decides about for these service levels.
+	Scopes(objects []servicelevel.Object) []string
 	// DecideAll is a pure function, as Decide is. It gives a decision for each of the view's targets, in their
-	// order, and the state of each of the view's service levels. What it decides of a target that is not fresh is
+	// order, and the state of each of the view's service levels, or none where it is not for it to say. What it decides of a target that is not fresh is
 	// not followed.
 	DecideAll(view View, memory Memory) ([]Decision, []servicelevel.Status, Memory)
 }

@@ -4,10 +4,10 @@
 // Units are SI. Durations are time.Duration in Go and seconds on every wire.
 package store
 
-// Kind is a kind of background task.
+// Kind is a kind of work: a background task, or requests of clients.
 type Kind string
 
-// The kinds of background tasks.
+// The kinds of background tasks, and what clients ask for.
 const (
 	Compaction    Kind = "compaction"
 	Flush         Kind = "flush"
@@ -17,11 +17,12 @@ const (
 	Balancing     Kind = "balancing"
 	Normalization Kind = "normalization"
 	Streaming     Kind = "streaming"
+	Requests      Kind = "requests"
 )
 
 // Kinds lists every kind.
 func Kinds() []Kind {
-	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache, Balancing, Normalization, Streaming}
+	return []Kind{Compaction, Flush, Checkpoint, LogPlacement, Cache, Balancing, Normalization, Streaming, Requests}
 }
 
 // Variant is a sort of tasks of a kind that a start can ask for. A store has words of its own for them,
@@ -59,6 +60,8 @@ type SettingName string
 const (
 	// RateBytesPerSecond bounds how fast the tasks of a kind write.
 	RateBytesPerSecond SettingName = "rate_bytes_per_second"
+	// RateOperationsPerSecond bounds how many requests of clients are taken.
+	RateOperationsPerSecond SettingName = "rate_operations_per_second"
 	// Hold pauses the running tasks without losing their work. It has no value.
 	Hold SettingName = "hold"
 	// DurationSeconds spreads what is left of the running task evenly.
@@ -129,18 +132,19 @@ type settingForm struct {
 }
 
 var settingForms = map[SettingName]settingForm{
-	RateBytesPerSecond:    {AspectPace, numberValue, 1},
-	Hold:                  {AspectPace, noValue, 0},
-	DurationSeconds:       {AspectPace, numberValue, 0},
-	Full:                  {AspectPace, noValue, 0},
-	Stock:                 {AspectPace, noValue, 0},
-	SyncGapSeconds:        {"sync-gap", numberValue, 0},
-	DeferUntilDebtBytes:   {"deferral", numberValue, 1},
-	Concurrency:           {"concurrency", numberValue, 1},
-	Priority:              {"priority", numberValue, 0},
-	ReservedBytes:         {AspectReservation, numberValue, 0},
-	Tier:                  {AspectTier, textValue, 0},
-	RedirectQueueRequests: {"redirect-queue", numberValue, 0},
-	RedirectSizeBytes:     {"redirect-size", numberValue, 0},
-	RedirectStepRatio:     {"redirect-step", numberValue, 0},
+	RateBytesPerSecond:      {AspectPace, numberValue, 1},
+	RateOperationsPerSecond: {AspectPace, numberValue, 1},
+	Hold:                    {AspectPace, noValue, 0},
+	DurationSeconds:         {AspectPace, numberValue, 0},
+	Full:                    {AspectPace, noValue, 0},
+	Stock:                   {AspectPace, noValue, 0},
+	SyncGapSeconds:          {"sync-gap", numberValue, 0},
+	DeferUntilDebtBytes:     {"deferral", numberValue, 1},
+	Concurrency:             {"concurrency", numberValue, 1},
+	Priority:                {"priority", numberValue, 0},
+	ReservedBytes:           {AspectReservation, numberValue, 0},
+	Tier:                    {AspectTier, textValue, 0},
+	RedirectQueueRequests:   {"redirect-queue", numberValue, 0},
+	RedirectSizeBytes:       {"redirect-size", numberValue, 0},
+	RedirectStepRatio:       {"redirect-step", numberValue, 0},
 }

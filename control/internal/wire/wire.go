@@ -44,6 +44,7 @@ var (
 		sluicev1.Kind_KIND_BALANCING:     store.Balancing,
 		sluicev1.Kind_KIND_NORMALIZATION: store.Normalization,
 		sluicev1.Kind_KIND_STREAMING:     store.Streaming,
+		sluicev1.Kind_KIND_REQUESTS:      store.Requests,
 	}
 	states = map[sluicev1.State]store.State{
 		sluicev1.State_STATE_QUEUED:   store.Queued,

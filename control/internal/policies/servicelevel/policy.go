@@ -20,6 +20,18 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 	return policy.StopFor(target, "no service level is about "+target.Scope), next
 }
 
+// Kind implements policy.Joint.
+func (p *Policy) Kind() store.Kind { return store.Cache }
+
+// Scopes implements policy.Joint.
+func (p *Policy) Scopes(objects []servicelevel.Object) []string {
+	scopes := make([]string, len(objects))
+	for i, object := range objects {
+		scopes[i] = object.Scope
+	}
+	return scopes
+}
+
 // DecideAll implements policy.Joint.
 func (p *Policy) DecideAll(view policy.View, memory policy.Memory) ([]policy.Decision, []servicelevel.Status, policy.Memory) {
 	next := copied(memory)

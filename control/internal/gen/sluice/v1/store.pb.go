@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Kind is a kind of background task.
+// Kind is a kind of work: a background task, or requests of clients.
 type Kind int32
 
 const (
@@ -44,6 +44,8 @@ const (
 	Kind_KIND_NORMALIZATION Kind = 7
 	// KIND_STREAMING copies files between the nodes of a store. Since 1.7.
 	Kind_KIND_STREAMING Kind = 8
+	// KIND_REQUESTS takes requests of clients for rows. Since 1.8.
+	Kind_KIND_REQUESTS Kind = 9
 )
 
 // Enum value maps for Kind.
@@ -58,6 +60,7 @@ var (
 		6: "KIND_BALANCING",
 		7: "KIND_NORMALIZATION",
 		8: "KIND_STREAMING",
+		9: "KIND_REQUESTS",
 	}
 	Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED":   0,
@@ -69,6 +72,7 @@ var (
 		"KIND_BALANCING":     6,
 		"KIND_NORMALIZATION": 7,
 		"KIND_STREAMING":     8,
+		"KIND_REQUESTS":      9,
 	}
 )
 
@@ -1106,7 +1110,7 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\aproblem\x18\b \x01(\tR\aproblem\x1a:\n" +
 	"\fFiguresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01*\xbe\x01\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01*\xd1\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fKIND_COMPACTION\x10\x01\x12\x0e\n" +
@@ -1118,7 +1122,8 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"KIND_CACHE\x10\x05\x12\x12\n" +
 	"\x0eKIND_BALANCING\x10\x06\x12\x16\n" +
 	"\x12KIND_NORMALIZATION\x10\a\x12\x12\n" +
-	"\x0eKIND_STREAMING\x10\b*\x89\x01\n" +
+	"\x0eKIND_STREAMING\x10\b\x12\x11\n" +
+	"\rKIND_REQUESTS\x10\t*\x89\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fSTATE_QUEUED\x10\x01\x12\x12\n" +

@@ -1,5 +1,6 @@
 package dev.sluice.hbase.latency;
 
+import dev.sluice.hbase.requests.AdmittedCalls;
 import java.util.Optional;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Abortable;
@@ -9,13 +10,21 @@ import org.apache.hadoop.hbase.ipc.PriorityFunction;
 import org.apache.hadoop.hbase.ipc.SimpleRpcScheduler;
 import org.apache.hadoop.hbase.ipc.TimedCallRunner;
 
-/** Upstream's scheduler; each request for rows is timed from its arrival to its answer. */
+/**
+ * Upstream's scheduler; each request for rows that is not turned away is timed from its arrival to
+ * its answer.
+ */
 final class TimingScheduler extends SimpleRpcScheduler {
   private final OperationLatencies latencies;
+  private final AdmittedCalls admitted;
 
   /** With as many handlers as SimpleRpcSchedulerFactory gives it. */
   TimingScheduler(
-      Configuration conf, PriorityFunction priority, Abortable server, OperationLatencies to) {
+      Configuration conf,
+      PriorityFunction priority,
+      Abortable server,
+      OperationLatencies to,
+      AdmittedCalls admitted) {
     super(
         conf,
         conf.getInt(
@@ -33,12 +42,16 @@ final class TimingScheduler extends SimpleRpcScheduler {
         server,
         HConstants.QOS_THRESHOLD);
     this.latencies = to;
+    this.admitted = admitted;
   }
 
   @Override
   public boolean dispatch(CallRunner task) {
     Optional<Operation> operation = Operation.of(task.getRpcCall().getParam());
-    return operation.isPresent() ? dispatchTimed(task, operation.get()) : super.dispatch(task);
+    if (operation.isEmpty()) {
+      return super.dispatch(task);
+    }
+    return !admitted.take(task.getRpcCall()) || dispatchTimed(task, operation.get());
   }
 
   private boolean dispatchTimed(CallRunner task, Operation operation) {

@@ -1,5 +1,6 @@
 package dev.sluice.hbase.latency;
 
+import dev.sluice.hbase.requests.AdmittedCalls;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Abortable;
 import org.apache.hadoop.hbase.ipc.PriorityFunction;
@@ -17,6 +18,7 @@ public final class TimingSchedulerFactory implements RpcSchedulerFactory {
 
   @Override
   public RpcScheduler create(Configuration conf, PriorityFunction priority, Abortable server) {
-    return new TimingScheduler(conf, priority, server, OperationLatencies.of(server));
+    return new TimingScheduler(
+        conf, priority, server, OperationLatencies.of(server), new AdmittedCalls(server));
   }
 }

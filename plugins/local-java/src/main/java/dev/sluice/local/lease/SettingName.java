@@ -5,6 +5,7 @@ import java.util.Optional;
 /** The settings of the local protocol, with the values that they take. */
 public enum SettingName {
   RATE_BYTES_PER_SECOND("rate_bytes_per_second", Aspect.PACE, Value.NUMBER, 1),
+  RATE_OPERATIONS_PER_SECOND("rate_operations_per_second", Aspect.PACE, Value.NUMBER, 1),
   HOLD("hold", Aspect.PACE, Value.NONE, 0),
   DURATION_SECONDS("duration_seconds", Aspect.PACE, Value.NUMBER, 0),
   FULL("full", Aspect.PACE, Value.NONE, 0),
