@@ -65,9 +65,9 @@ public final class RequestLimits {
   }
 
   /** Has it do what leases say; without, it takes everything. */
-  synchronized void follow(LeaseStore from, RequestedTables tables, BooleanSupplier stopping) {
+  synchronized void follow(LeaseStore from, RequestedTables askedFor, BooleanSupplier stopping) {
     leases = from;
-    requested = tables;
+    requested = askedFor;
     isStopping = stopping;
     leases.addListener(this::look);
     look();
