@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"sluice.dev/control/internal/servicelevel"
@@ -54,6 +55,13 @@ type Target struct {
 	// Lease is the policy's own lease on this target's pace, of log-placement on its tier, of cache on its
 	// reservation; nil if there is none.
 	Lease *store.Lease
+}
+
+// Offers says whether the store of a target has a setting for the target's kind of work.
+func (t Target) Offers(setting store.SettingName) bool {
+	return slices.ContainsFunc(t.Description.Capabilities, func(capability store.Capability) bool {
+		return capability.Kind == t.Kind && slices.Contains(capability.Settings, setting)
+	})
 }
 
 // NodeSignals is the state of a node.

@@ -104,10 +104,8 @@ func unable(target policy.Target) string {
 	if !target.Fresh {
 		return target.Missing
 	}
-	for _, capability := range target.Description.Capabilities {
-		if capability.Kind == target.Kind && slices.Contains(capability.Settings, store.Tier) {
-			return ""
-		}
+	if target.Offers(store.Tier) {
+		return ""
 	}
 	return fmt.Sprintf("the store has no setting %s of %s", store.Tier, target.Kind)
 }

@@ -136,10 +136,8 @@ func unable(target policy.Target) string {
 	if !target.Fresh {
 		return target.Missing
 	}
-	for _, capability := range target.Description.Capabilities {
-		if capability.Kind == target.Kind && slices.Contains(capability.Settings, store.RateOperationsPerSecond) {
-			return ""
-		}
+	if target.Offers(store.RateOperationsPerSecond) {
+		return ""
 	}
 	return fmt.Sprintf("the store has no setting %s of %s: its requests must come through the plug-in",
 		store.RateOperationsPerSecond, target.Kind)

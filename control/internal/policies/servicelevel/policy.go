@@ -138,10 +138,8 @@ func unable(target policy.Target) string {
 	if !target.Fresh {
 		return target.Missing
 	}
-	for _, capability := range target.Description.Capabilities {
-		if capability.Kind == target.Kind && slices.Contains(capability.Settings, store.ReservedBytes) {
-			return ""
-		}
+	if target.Offers(store.ReservedBytes) {
+		return ""
 	}
 	return fmt.Sprintf("the store has no setting %s of %s: its cache must be the one that keeps reservations",
 		store.ReservedBytes, target.Kind)
