@@ -71,6 +71,17 @@ type Joint interface {
 	DecideAll(view View, memory Memory) ([]Decision, []servicelevel.Status, Memory)
 }
 
+// DecideOne is what a joint policy decides of one of the view's targets.
+func DecideOne(joint Joint, view View, target Target, memory Memory) (Decision, Memory) {
+	decisions, _, next := joint.DecideAll(view, memory)
+	for _, decision := range decisions {
+		if decision.Target == target.Ref && decision.Scope == target.Scope {
+			return decision, next
+		}
+	}
+	return StopFor(target, "no service level is about "+target.Scope), next
+}
+
 // StopFor is the decision to let a target's lease run out.
 func StopFor(target Target, reason string) Decision {
 	return Decision{

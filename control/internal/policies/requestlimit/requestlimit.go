@@ -72,13 +72,7 @@ func tableOf(object servicelevel.Object) string {
 
 // Decide implements policy.Policy: what DecideAll decides of one of the view's targets.
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
-	decisions, _, next := p.DecideAll(view, memory)
-	for _, decision := range decisions {
-		if decision.Target == target.Ref && decision.Scope == target.Scope {
-			return decision, next
-		}
-	}
-	return policy.StopFor(target, "no service level is about "+target.Scope), next
+	return policy.DecideOne(p, view, target, memory)
 }
 
 // DecideAll implements policy.Joint. How the objects fare is for the policy that decides about their cache to say.
@@ -160,7 +154,7 @@ func (p *Policy) decisionFor(target policy.Target, limit *limit, table *table) p
 	if target.Lease != nil && math.Abs(target.Lease.Setting.Number-number) <= sameShare*number {
 		number = target.Lease.Setting.Number
 	}
-	reason := fmt.Sprintf("%s: at most %.4g operations/s, of which %.2g%% are for this server",
+	reason := fmt.Sprintf("%s: at most %.4g operations/s, of which %.3g%% are for this server",
 		strings.Join(limit.names, ", "), most, 100*part)
 	inputs := map[string]float64{"most_operations_per_second": most, "part_share": part}
 	if asked, isKnown := table.asked[target.Ref]; isKnown && asked.hasRate {

@@ -118,7 +118,7 @@ func TestOneServerHasAll(t *testing.T) {
 	if got := l.leases(); !slices.Equal(got, []float64{1100}) {
 		t.Errorf("it may take %v", got)
 	}
-	if want := "shop: at most 1100 operations/s, of which 1e+02% are for this server"; decisions[0].Reason != want {
+	if want := "shop: at most 1100 operations/s, of which 100% are for this server"; decisions[0].Reason != want {
 		t.Errorf("the reason is %q", decisions[0].Reason)
 	}
 }

@@ -29,7 +29,7 @@ func (r *round) wantsCache(object *objectState) bool {
 		return false
 	}
 	if benefit, isKnown := r.benefit(object); isKnown && benefit < r.leastBenefit {
-		r.wantNode(object, fmt.Sprintf("one more step of cache would save %.2g%% of its misses", 100*benefit))
+		r.wantNode(object, fmt.Sprintf("one more step of cache would save %.3g%% of its misses", 100*benefit))
 		return false
 	}
 	return true
@@ -95,7 +95,7 @@ func (r *round) checkProfile(object *objectState) {
 	}
 	real := object.demand
 	real.Profile.Locality = profile.LikelyLocality(bytes, object.judged.hitShare)
-	found := fmt.Sprintf(": its profile says %s, with which %s of cache would hit %.2g%% of its reads, and it is %.2g%%, as if %s",
+	found := fmt.Sprintf(": its profile says %s, with which %s of cache would hit %.3g%% of its reads, and it is %.3g%%, as if %s",
 		profile.Locality, quantity.FormatBytes(bytes), 100*profile.HitShare(bytes), 100*object.judged.hitShare, real.Profile.Locality)
 	object.reason += found
 	admitted := servicelevel.Admit(real, r.view.ServiceLevels, r.resources(object))

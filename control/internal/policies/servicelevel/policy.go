@@ -11,13 +11,7 @@ import (
 
 // Decide implements policy.Policy: what DecideAll decides of one of the view's targets.
 func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Memory) (policy.Decision, policy.Memory) {
-	decisions, _, next := p.DecideAll(view, memory)
-	for _, decision := range decisions {
-		if decision.Target == target.Ref && decision.Scope == target.Scope {
-			return decision, next
-		}
-	}
-	return policy.StopFor(target, "no service level is about "+target.Scope), next
+	return policy.DecideOne(p, view, target, memory)
 }
 
 // Kind implements policy.Joint.
