@@ -1,6 +1,7 @@
 // sluice-compact: one compaction of a database that another process has open.
 // The job comes as a line on standard input, the result goes to standard
 // output. The agent that started it sees to its place, memory and end.
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -61,6 +63,15 @@ void RaiseFileLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Buffers are taken and given back for every table. What goes back to the
+// kernel is faulted in again page by page, a fifth of the time of a job with
+// small tables, and the process ends with the job anyway.
+void KeepFreedMemory() {
+  constexpr int kLeastMappedBytes = 32 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLeastMappedBytes);
+  ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
 ssize_t ReadSome(char* bytes, size_t size) {
   ssize_t count;
   do {
@@ -107,6 +118,7 @@ int Fail(const JobFailure& failure) {
 int Main() {
   // The store reaches the files by their group.
   ::umask(0007);
+  KeepFreedMemory();
   RaiseFileLimit();
   Report()->Started();
   std::set_new_handler(EndForWantOfMemory);
