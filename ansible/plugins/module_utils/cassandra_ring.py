@@ -32,7 +32,7 @@ def state(seen: dict[str, str], name: str) -> str:
 
 
 def not_normal(seen: dict[str, str], names: list[str], joining: str) -> list[str]:
-    """Nodes that are not up and normal, or absent, with their states; but not the one that joins."""
+    """Nodes that are absent, or not up and normal, with their states; not the one that joins."""
     passed_over = addresses(joining) if joining else set()
     named = {name: state(seen, name) for name in names}
     known = set().union(*(addresses(name) for name in names), passed_over)

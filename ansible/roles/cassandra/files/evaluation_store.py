@@ -66,6 +66,7 @@ class Store:
 
     @property
     def address(self) -> str:
+        """Where the node listens."""
         return self.order["nodes"][self.node]
 
     def of(self, prefix: str) -> dict:

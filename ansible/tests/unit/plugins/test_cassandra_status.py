@@ -14,7 +14,7 @@ Status=Up/Down
 |/ State=Normal/Leaving/Joining/Moving
 --  Address   Load        Tokens  Owns (effective)  Host ID                               Rack
 UN  10.0.0.1  104.34 KiB  16      64.7%             6b0d5a4e-0f7c-4f2e-8a33-0c7f1f1e9d21  rack1
-{second}  10.0.0.2  ?           16      59.3%             7c1e6b5f-1a8d-4a3f-9b44-1d8a2a2f0e32  rack1
+{second}  10.0.0.2  ?           16      59.3%             7c1e6b5f-1a8d-4a3f-9b44-1d8a2a2f0e32  r1
 UN  10.0.0.3  99.2 KiB    16      76.0%             8d2f7c60-2b9e-4b40-8c55-2e9b3b30f143  rack1
 
 """

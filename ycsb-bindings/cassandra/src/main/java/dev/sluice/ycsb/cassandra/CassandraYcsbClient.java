@@ -167,7 +167,7 @@ public final class CassandraYcsbClient extends DB {
   }
 
   private ResultSet run(String statement, ConsistencyLevel level, Object... parameters) {
-    // Each may be done twice, with the same outcome: so the driver asks another node when one goes away.
+    // Each may be done twice with the same outcome: the driver may ask another node.
     return shared
         .get()
         .execute(
