@@ -167,8 +167,14 @@ public final class CassandraYcsbClient extends DB {
   }
 
   private ResultSet run(String statement, ConsistencyLevel level, Object... parameters) {
+    // Each may be done twice with the same outcome: the driver may ask another node.
     return shared
         .get()
-        .execute(shared.prepare(statement).bind(parameters).setConsistencyLevel(level));
+        .execute(
+            shared
+                .prepare(statement)
+                .bind(parameters)
+                .setConsistencyLevel(level)
+                .setIdempotent(true));
   }
 }
