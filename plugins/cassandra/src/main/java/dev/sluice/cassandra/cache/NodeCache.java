@@ -44,6 +44,10 @@ enum NodeCache {
     }
   }
 
+  static long bytes(long mebibytes) {
+    return mebibytes * MEBIBYTE;
+  }
+
   /** As many as hold that many bytes. */
   static long mebibytes(double bytes) {
     return (long) Math.ceil(bytes / MEBIBYTE);
