@@ -49,7 +49,7 @@ public final class CachePart implements TaskKind {
   public CachePart(LeaseStore leases, UnaryOperator<String> configuration) {
     this.leases = leases;
     this.additions = new RowCacheAdditions(leases);
-    this.mostRowBytes = mostRowBytes(configuration);
+    this.mostRowBytes = NodeCache.wholeMebibytes(mostRowBytes(configuration));
     this.hasRowCache = NodeCache.ROW.capacityMebibytes() > 0;
     for (NodeCache cache : NodeCache.values()) {
       capacities.put(cache, new OverriddenValue<>(cache::capacityMebibytes, cache::setCapacity));
