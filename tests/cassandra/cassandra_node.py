@@ -41,6 +41,7 @@ read_request_timeout: 600s
 range_request_timeout: 600s
 write_request_timeout: 600s
 truncate_request_timeout: 600s
+{more}
 """
 
 
@@ -83,6 +84,8 @@ class CassandraNode:
     # With `batch` what is acknowledged is on disk.
     sync: str = "periodic\ncommitlog_sync_period: 10s"
     plugin: str = "sluice"
+    # Further lines of the configuration.
+    more: str = ""
     java_options: list[str] = field(default_factory=list)
     process: subprocess.Popen | None = None
 
@@ -97,7 +100,9 @@ class CassandraNode:
     def start(self) -> None:
         """Start the process, and wait until it serves clients, and the plug-in if it has one."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = CONFIGURATION.format(throughput=self.throughput, sync=self.sync, **vars(self.ports))
+        text = CONFIGURATION.format(
+            throughput=self.throughput, sync=self.sync, more=self.more, **vars(self.ports)
+        )
         (self.folder / "cassandra.yaml").write_text(text)
         options = [JAVA_OPTIONS, f"-Djava.io.tmpdir={self.folder}"]
         options += [f"-Dsluice.socket.directory={self.sockets}", *self.java_options]

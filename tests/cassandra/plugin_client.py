@@ -72,5 +72,13 @@ class PluginClient:
     def debt(self, scope: str) -> dict[str, Any]:
         return next(debt for debt in self.snapshot()["debts"] if debt["scope"] == scope)
 
+    def latencies(self, scope: str, request_class: str) -> list[dict[str, Any]]:
+        """The last intervals of a table's requests."""
+        return [
+            each
+            for each in self.snapshot().get("scope_latencies", [])
+            if (each["scope"], each["class"]) == (scope, request_class)
+        ]
+
     def figure(self, name: str) -> float:
         return self.snapshot()["figures"][name]

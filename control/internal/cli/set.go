@@ -35,6 +35,7 @@ Settings, as far as the store has them (sluice get stores -o wide):
   concurrency=2                 run so many tasks at once
   priority=10                   go before other kinds; higher is sooner
   reserved_bytes=1GB            keep memory for the table or family that --scope names
+  added_bytes=1GB               make the cache that a table shares with others larger by so much
   rate_operations_per_second=1e3  take so many requests of clients for rows, and turn others away
   tier=slow                     send new data there; of log placement fast or slow
   redirect_queue_requests=4     send smaller and smaller data to the slow tier from this queue on

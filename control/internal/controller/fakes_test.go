@@ -91,13 +91,23 @@ type memoryStore struct {
 	isSilent, isTwice bool
 	leases            []memoryLease
 	latencies         []store.Latency
-	figures           map[string]float64
-	started           int
+	scopeLatencies    []store.ScopeLatency
+	// sharesCache says that its cache is one for all scopes.
+	sharesCache bool
+	figures     map[string]float64
+	started     int
 }
 
 type memoryLease struct {
 	store.Lease
 	until time.Time
+}
+
+func (s *memoryStore) cacheSettings() []store.SettingName {
+	if s.sharesCache {
+		return []store.SettingName{store.ReservedBytes, store.AddedBytes}
+	}
+	return []store.SettingName{store.ReservedBytes}
 }
 
 func (a *memoryAgent) State() connectivity.State { return a.connection }
@@ -143,12 +153,15 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 				Store: "reference", Instance: name, StoreVersion: "1", PluginVersion: "1", MaxTimeToLive: time.Minute,
 				Capabilities: []store.Capability{
 					{Kind: store.Compaction, CanStart: true, Settings: []store.SettingName{store.RateBytesPerSecond}},
-					{Kind: store.Cache, Settings: []store.SettingName{store.ReservedBytes}},
+					{Kind: store.Cache, Settings: instance.cacheSettings()},
 					{Kind: store.Requests, Settings: []store.SettingName{store.RateOperationsPerSecond}},
 				},
 			})
 		}
-		taken := store.Snapshot{TakenAt: now.Add(-instance.age), Latencies: instance.latencies, Figures: instance.figures}
+		taken := store.Snapshot{
+			TakenAt: now.Add(-instance.age), Latencies: instance.latencies, ScopeLatencies: instance.scopeLatencies,
+			Figures: instance.figures,
+		}
 		for _, lease := range instance.leases {
 			if lease.until.After(now) {
 				lease.TimeLeft = lease.until.Sub(now)

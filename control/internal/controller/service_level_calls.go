@@ -8,6 +8,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/policies"
+	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/servicelevel/objectstore"
@@ -194,7 +195,7 @@ func checkScope(object servicelevel.Object, others []servicelevel.Object) error 
 
 // admitter is a policy that says what there is to promise.
 type admitter interface {
-	Resources(nodes []map[string]float64) servicelevel.Resources
+	Resources(nodes []policy.Target) servicelevel.Resources
 }
 
 // resourcesOf is what the nodes of a store can give, by the policy that decides about its service levels.
@@ -213,16 +214,12 @@ func (s *service) resourcesOf(storeKind string) (servicelevel.Resources, error) 
 		return servicelevel.Resources{}, err
 	}
 	selection := newActivePolicy(config, made)
-	var figures []map[string]float64
-	for _, target := range selection.selectTargets(published.nodes, []string{""}, s.controller.now(), published.config.Stale()) {
-		if target.Fresh {
-			figures = append(figures, target.Snapshot.Figures)
-		}
-	}
-	resources := made.(admitter).Resources(figures)
+	targets := selection.selectTargets(published.nodes, []string{""}, s.controller.now(), published.config.Stale())
+	answering := slices.DeleteFunc(targets, func(target policy.Target) bool { return !target.Fresh })
+	resources := made.(admitter).Resources(answering)
 	if resources.Nodes == 0 {
 		return resources, store.Errorf(store.CodeRefused, "no instance of %s tells now how much of its cache may be reserved", storeKind).
-			WithHint("sluice get nodes says whether they answer; docs/hbase-cache-latency.md how HBase gets such a cache.")
+			WithHint("sluice get nodes says whether they answer; docs/service-levels.md what each store needs for it.")
 	}
 	return resources, nil
 }

@@ -114,7 +114,7 @@ func TestClientRefusesWrongAnswers(t *testing.T) {
 		message                  string
 	}{
 		{"newer minor version", `{"jsonrpc":"2.0","id":1,` + described, `{"jsonrpc":"2.0","id":2,` + emptySnapshot, ""},
-		{"another major version", `{"jsonrpc":"2.0","id":1,"result":{"protocol_version":{"major":2,"minor":1}}}`, "", "plug-in speaks version 2.1 of the local protocol, its client version 1.2"},
+		{"another major version", `{"jsonrpc":"2.0","id":1,"result":{"protocol_version":{"major":2,"minor":1}}}`, "", "plug-in speaks version 2.1 of the local protocol, its client version 1.3"},
 		{"refusal of this version", `{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"0.9 and 1.0"}}`, "", "0.9 and 1.0"},
 		{"no answer", "", "", "no answer"},
 		{"no JSON", "hello", "", "no JSON-RPC response"},

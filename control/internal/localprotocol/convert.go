@@ -55,11 +55,12 @@ func newSnapshotResult(s store.Snapshot) snapshotResult {
 		figures = map[string]float64{}
 	}
 	return snapshotResult{
-		Tasks:     convert(s.Tasks, newTask),
-		Debts:     convert(s.Debts, newDebt),
-		Leases:    convert(s.Leases, newLease),
-		Latencies: convert(s.Latencies, newLatency),
-		Figures:   figures,
+		Tasks:          convert(s.Tasks, newTask),
+		Debts:          convert(s.Debts, newDebt),
+		Leases:         convert(s.Leases, newLease),
+		Latencies:      convert(s.Latencies, newLatency),
+		ScopeLatencies: convert(s.ScopeLatencies, newScopeLatency),
+		Figures:        figures,
 	}
 }
 
@@ -132,6 +133,10 @@ func newLatency(l store.Latency) latency {
 		P999Seconds:     seconds(l.P999),
 		MaxSeconds:      seconds(l.Max),
 	}
+}
+
+func newScopeLatency(l store.ScopeLatency) scopeLatency {
+	return scopeLatency{Scope: l.Scope, latency: newLatency(l.Latency)}
 }
 
 // newOrderParams leaves the setting of a start out if it is empty.

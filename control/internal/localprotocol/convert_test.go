@@ -70,16 +70,30 @@ func someSnapshot(t *rapid.T) store.Snapshot {
 				TimeLeft: someDuration(t, "left"),
 			}
 		})).Draw(t, "leases"),
-		Latencies: rapid.SliceOf(rapid.Custom(func(t *rapid.T) store.Latency {
-			return store.Latency{
-				Class: "read", Age: someDuration(t, "age"), Interval: someDuration(t, "interval"),
-				Count: someCount(t, "count"), Errors: someCount(t, "errors"),
-				Mean: someDuration(t, "mean"), P50: someDuration(t, "p50"), P99: someDuration(t, "p99"),
-				P999: someDuration(t, "p999"), Max: someDuration(t, "max"),
-			}
-		})).Draw(t, "latencies"),
-		Figures: rapid.MapOf(rapid.StringMatching(`[a-z][a-z_]{0,9}`), rapid.Float64Range(-1e12, 1e12)).Draw(t, "figures"),
+		Latencies:      rapid.SliceOf(rapid.Custom(someLatency)).Draw(t, "latencies"),
+		ScopeLatencies: someScopeLatencies(t),
+		Figures:        rapid.MapOf(rapid.StringMatching(`[a-z][a-z_]{0,9}`), rapid.Float64Range(-1e12, 1e12)).Draw(t, "figures"),
 	}
+}
+
+func someLatency(t *rapid.T) store.Latency {
+	return store.Latency{
+		Class: "read", Age: someDuration(t, "age"), Interval: someDuration(t, "interval"),
+		Count: someCount(t, "count"), Errors: someCount(t, "errors"),
+		Mean: someDuration(t, "mean"), P50: someDuration(t, "p50"), P99: someDuration(t, "p99"),
+		P999: someDuration(t, "p999"), Max: someDuration(t, "max"),
+	}
+}
+
+// someScopeLatencies is nil for none, as they are left out then.
+func someScopeLatencies(t *rapid.T) []store.ScopeLatency {
+	made := rapid.SliceOf(rapid.Custom(func(t *rapid.T) store.ScopeLatency {
+		return store.ScopeLatency{Scope: someScope(t), Latency: someLatency(t)}
+	})).Draw(t, "scope latencies")
+	if len(made) == 0 {
+		return nil
+	}
+	return made
 }
 
 // nearly rounds what a double in seconds loses of nanoseconds.

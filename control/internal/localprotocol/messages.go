@@ -50,11 +50,12 @@ type capability struct {
 type snapshotParams struct{}
 
 type snapshotResult struct {
-	Tasks     []task             `json:"tasks"`
-	Debts     []debt             `json:"debts"`
-	Leases    []lease            `json:"leases"`
-	Latencies []latency          `json:"latencies"`
-	Figures   map[string]float64 `json:"figures"`
+	Tasks          []task             `json:"tasks"`
+	Debts          []debt             `json:"debts"`
+	Leases         []lease            `json:"leases"`
+	Latencies      []latency          `json:"latencies"`
+	ScopeLatencies []scopeLatency     `json:"scope_latencies,omitempty"`
+	Figures        map[string]float64 `json:"figures"`
 }
 
 type task struct {
@@ -105,6 +106,11 @@ type latency struct {
 	P99Seconds      float64 `json:"p99_seconds"`
 	P999Seconds     float64 `json:"p999_seconds"`
 	MaxSeconds      float64 `json:"max_seconds"`
+}
+
+type scopeLatency struct {
+	Scope string `json:"scope"`
+	latency
 }
 
 // orderParams are the params of set and start; the schema of set has no variant.

@@ -86,13 +86,18 @@ func readScope(m *members) string {
 
 // readSnapshot leaves out when the snapshot was taken.
 func readSnapshot(m *members) store.Snapshot {
-	return store.Snapshot{
+	snapshot := store.Snapshot{
 		Tasks:     objectsAt(m, "tasks", readTask),
 		Debts:     objectsAt(m, "debts", readDebt),
 		Leases:    objectsAt(m, "leases", readLease),
 		Latencies: objectsAt(m, "latencies", readLatency),
 		Figures:   objectAt(m, "figures", readFigures),
 	}
+	// A plug-in of version 1.2 has none.
+	if m.has("scope_latencies") {
+		snapshot.ScopeLatencies = objectsAt(m, "scope_latencies", readScopeLatency)
+	}
+	return snapshot
 }
 
 func readTask(m *members) store.Task {
@@ -172,6 +177,10 @@ func readLatency(m *members) store.Latency {
 		P999:     duration(m.seconds("p999_seconds")),
 		Max:      duration(m.seconds("max_seconds")),
 	}
+}
+
+func readScopeLatency(m *members) store.ScopeLatency {
+	return store.ScopeLatency{Scope: readScope(m), Latency: readLatency(m)}
 }
 
 func readFigures(m *members) map[string]float64 {

@@ -89,6 +89,10 @@ func examples() map[string][]string {
 			{"class": "read", "age_seconds": 0, "interval_seconds": 1, "count": 1, "errors": 0, "mean_seconds": 0.1,
 				"p50_seconds": 0.1, "p99_seconds": 0.1, "p999_seconds": 0.1, "max_seconds": 0.1}
 		],
+		"scope_latencies": [
+			{"scope": "k.t", "class": "write", "age_seconds": 0, "interval_seconds": 1, "count": 1, "errors": 0, "mean_seconds": 0.1,
+				"p50_seconds": 0.1, "p99_seconds": 0.2, "p999_seconds": 0.1, "max_seconds": 0.1}
+		],
 		"figures": {"written_bytes_total": -1.5}
 	}`
 	return map[string][]string{

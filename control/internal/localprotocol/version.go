@@ -14,7 +14,7 @@ type Version struct {
 
 // CurrentVersion is what this package speaks.
 func CurrentVersion() Version {
-	return Version{Major: 1, Minor: 2}
+	return Version{Major: 1, Minor: 3}
 }
 
 // String is the form "1.0".

@@ -19,6 +19,10 @@ func (p plan) explain() []string {
 		fmt.Sprintf("a miss on devices that are so busy: %s / (1 - %g) = %s; a hit: %s",
 			duration(r.Costs.ReadSeconds), r.Costs.MostUtilisation, duration(p.missSeconds()), duration(r.Costs.HitSeconds)),
 	}
+	if r.IsShared {
+		lines = append(lines, "the cache of a node is one for all objects: each is counted as if it had a part of its own, "+
+			"and has less while others read more")
+	}
 	for _, given := range p.shares {
 		lines = append(lines, p.explainShare(given)...)
 	}

@@ -12,7 +12,9 @@ type Resources struct {
 	ReservableBytes float64
 	// StepBytes is the step in which cache of a node is given.
 	StepBytes float64
-	Costs     Costs
+	// IsShared says that the cache of a node is one for all objects, none of which has a part of its own.
+	IsShared bool
+	Costs    Costs
 }
 
 // readsPerSecond is how many reads of the devices may be promised.

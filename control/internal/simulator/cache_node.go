@@ -15,7 +15,9 @@ type cacheNode struct {
 	leases map[string]cacheLease
 	// cachedBytes is how much of its reservation each scope has filled.
 	cachedBytes map[string]float64
-	counted     map[string]*lookups
+	// usedBytes is what is filled of a cache that all scopes share.
+	usedBytes float64
+	counted   map[string]*lookups
 	// second is what this second has had; utilisation is that of the device in it.
 	second      map[string]*lookups
 	utilisation float64
@@ -23,8 +25,9 @@ type cacheNode struct {
 }
 
 type cacheLease struct {
-	bytes float64
-	until time.Duration
+	bytes   float64
+	setting store.Setting
+	until   time.Duration
 }
 
 type lookups struct{ hits, misses float64 }
@@ -50,6 +53,7 @@ func (n *cacheNode) loseShare(left float64) {
 	for scope := range n.cachedBytes {
 		n.cachedBytes[scope] *= left
 	}
+	n.usedBytes *= left
 }
 
 func (n *cacheNode) reservedBytes() float64 {
@@ -64,13 +68,17 @@ func (n *cacheNode) begin() { n.second = map[string]*lookups{} }
 
 // read is a second of reads of a scope: what misses fills its reservation.
 func (n *cacheNode) read(scope string, reads, hitShare, rowBytes float64) {
+	n.count(scope, reads, hitShare)
+	n.cachedBytes[scope] = min(n.leases[scope].bytes, n.cachedBytes[scope]+fillFactor*n.second[scope].misses*rowBytes)
+}
+
+func (n *cacheNode) count(scope string, reads, hitShare float64) {
 	n.second[scope] = &lookups{hits: reads * hitShare, misses: reads * (1 - hitShare)}
 	if n.counted[scope] == nil {
 		n.counted[scope] = &lookups{}
 	}
 	n.counted[scope].hits += n.second[scope].hits
 	n.counted[scope].misses += n.second[scope].misses
-	n.cachedBytes[scope] = min(n.leases[scope].bytes, n.cachedBytes[scope]+fillFactor*n.second[scope].misses*rowBytes)
 }
 
 // fillFactor is how many rows come into the cache with the one that was read, as rows of a block do. Without it the
@@ -90,11 +98,16 @@ func (n *cacheNode) end(costs servicelevel.Costs) {
 		all.misses += each.misses
 	}
 	n.utilisation = min(mostUtilisation, all.misses*costs.ReadSeconds/costs.ParallelReads)
+	n.latency = n.latencyOf(costs, all)
+}
+
+// latencyOf is what these requests took in the second.
+func (n *cacheNode) latencyOf(costs servicelevel.Costs, all lookups) store.Latency {
 	missShare := all.misses / max(all.hits+all.misses, math.SmallestNonzeroFloat64)
 	of := func(statistic servicelevel.Statistic) time.Duration {
 		return time.Duration(costs.Response(statistic, missShare, n.utilisation) * float64(time.Second))
 	}
-	n.latency = store.Latency{
+	return store.Latency{
 		Class: "read", Interval: time.Second, Count: uint64(all.hits + all.misses), Mean: of(servicelevel.Mean),
 		P50: of(servicelevel.P50), P99: of(servicelevel.P99), P999: of(servicelevel.P999), Max: 2 * of(servicelevel.P999),
 	}

@@ -25,8 +25,11 @@ type ServiceLevels struct {
 	Nodes        int
 	// ReservableBytes of cache of each node may be reserved. What is not reserved hits nothing.
 	ReservableBytes float64
-	Costs           servicelevel.Costs
-	Policy          policy.Joint
+	// SharesCache says that the cache of a node is one for all applications, of OwnCacheBytes and what is added.
+	SharesCache   bool
+	OwnCacheBytes float64
+	Costs         servicelevel.Costs
+	Policy        policy.Joint
 	// JoinsAfter is how long after it was asked for a node has joined; zero for never. MostNodes bounds them.
 	JoinsAfter time.Duration
 	MostNodes  int
@@ -117,8 +120,12 @@ func (r *serviceRun) serve(now time.Duration) {
 	for _, node := range r.nodes {
 		node.expire(now)
 		node.begin()
-		for _, application := range r.Applications {
-			r.serveOn(node, application, now)
+		if r.SharesCache {
+			r.serveShared(node, now)
+		} else {
+			for _, application := range r.Applications {
+				r.serveOn(node, application, now)
+			}
 		}
 		node.end(r.Costs)
 	}
@@ -128,11 +135,17 @@ func (r *serviceRun) serve(now time.Duration) {
 	}
 }
 
-func (r *serviceRun) serveOn(node *cacheNode, application Application, now time.Duration) {
+// loadOf is what an application asks for, of all nodes.
+func (r *serviceRun) loadOf(application Application, now time.Duration) float64 {
 	load := application.OperationsPerSecond(now)
 	if r.throttled[application.Object.Name] {
 		load = min(load, application.Object.MostOperationsPerSecond)
 	}
+	return load
+}
+
+func (r *serviceRun) serveOn(node *cacheNode, application Application, now time.Duration) {
+	load := r.loadOf(application, now)
 	real := application.Object.Profile
 	real.Locality = application.Locality
 	nodes := float64(len(r.nodes))
@@ -197,7 +210,7 @@ func (r *serviceRun) obey(now time.Duration, target policy.Target, decision poli
 	}
 	for _, node := range r.nodes {
 		if node.name == target.Node {
-			node.leases[target.Scope] = cacheLease{bytes: decision.Setting.Number, until: now + serviceTTL}
+			node.leases[target.Scope] = cacheLease{bytes: decision.Setting.Number, setting: *decision.Setting, until: now + serviceTTL}
 			reserved := node.reservedBytes()
 			r.result.MostReservedShare = max(r.result.MostReservedShare, reserved/r.ReservableBytes)
 		}
@@ -241,10 +254,12 @@ func (r *serviceRun) target(node *cacheNode, application Application, now time.D
 			TakenAt: time.Time{}.Add(now), Latencies: []store.Latency{node.latency}, Figures: node.figures(r.ReservableBytes),
 		},
 	}
+	if r.SharesCache {
+		r.shareCache(node, &target)
+	}
 	if lease, isThere := node.leases[scope]; isThere {
 		target.Lease = &store.Lease{
-			Kind: store.Cache, Scope: scope, Owner: owner, TimeLeft: lease.until - now,
-			Setting: store.Setting{Name: store.ReservedBytes, Number: lease.bytes},
+			Kind: store.Cache, Scope: scope, Owner: owner, TimeLeft: lease.until - now, Setting: lease.setting,
 		}
 	}
 	return target

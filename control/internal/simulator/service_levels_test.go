@@ -313,6 +313,7 @@ func TestPropertiesOfServiceLevels(t *testing.T) {
 			ReservableBytes: rapid.Float64Range(0, 4e9).Draw(t, "reservable"),
 			Costs:           servicelevel.Costs{ReadSeconds: 0.005, ParallelReads: 1, HitSeconds: 0.001, MostUtilisation: 0.7},
 			JoinsAfter:      time.Duration(rapid.IntRange(0, 100).Draw(t, "joins")) * time.Second,
+			SharesCache:     rapid.Bool().Draw(t, "shared"),
 			HasThrottle:     rapid.Bool().Draw(t, "throttle"), Policy: jointPolicy(t, map[string]any{"decision_seconds": 5}),
 		}
 		for i := range rapid.IntRange(1, 4).Draw(t, "applications") {

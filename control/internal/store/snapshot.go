@@ -34,6 +34,8 @@ type Snapshot struct {
 	Debts     []Debt
 	Leases    []Lease
 	Latencies []Latency
+	// ScopeLatencies are those of parts of the store, where it knows them; they are in Latencies as well.
+	ScopeLatencies []ScopeLatency
 	// Figures are quantities that only this store has; each name ends in its unit, "_total" if it only
 	// grows.
 	Figures map[string]float64
@@ -92,4 +94,10 @@ type Latency struct {
 	Errors   uint64
 	// All are 0 where Count is.
 	Mean, P50, P99, P999, Max time.Duration
+}
+
+// ScopeLatency is the latency of one class of requests for a part of a store, such as a table.
+type ScopeLatency struct {
+	Scope string
+	Latency
 }

@@ -80,6 +80,8 @@ const (
 	Priority SettingName = "priority"
 	// ReservedBytes is memory kept for a table or family.
 	ReservedBytes SettingName = "reserved_bytes"
+	// AddedBytes is memory by which a cache grows for the sake of a table, which shares it with the others.
+	AddedBytes SettingName = "added_bytes"
 	// Tier is where new data goes. Its value is a name: of log-placement "fast" or "slow".
 	Tier SettingName = "tier"
 	// RedirectQueueRequests is the length of the fast tier's queue from which the threshold of redirects
@@ -101,7 +103,7 @@ const AspectPace Aspect = "pace"
 // AspectTier is where data goes.
 const AspectTier Aspect = "tier"
 
-// AspectReservation is how much memory is kept.
+// AspectReservation is how much memory is kept or added.
 const AspectReservation Aspect = "reserved-bytes"
 
 // MainAspect is the aspect that policies of a kind of task decide about.
@@ -143,6 +145,7 @@ var settingForms = map[SettingName]settingForm{
 	Concurrency:             {"concurrency", numberValue, 1},
 	Priority:                {"priority", numberValue, 0},
 	ReservedBytes:           {AspectReservation, numberValue, 0},
+	AddedBytes:              {AspectReservation, numberValue, 0},
 	Tier:                    {AspectTier, textValue, 0},
 	RedirectQueueRequests:   {"redirect-queue", numberValue, 0},
 	RedirectSizeBytes:       {"redirect-size", numberValue, 0},

@@ -159,17 +159,22 @@ var latencies = rapid.Custom(func(t *rapid.T) store.Latency {
 	}
 })
 
+var scopeLatencies = rapid.Custom(func(t *rapid.T) store.ScopeLatency {
+	return store.ScopeLatency{Scope: texts.Draw(t, "scope"), Latency: latencies.Draw(t, "latency")}
+})
+
 func instances(node string, now time.Time) *rapid.Generator[wire.InstanceSnapshot] {
 	return rapid.Custom(func(t *rapid.T) wire.InstanceSnapshot {
 		return wire.InstanceSnapshot{
 			Ref: refs(node).Draw(t, "ref"),
 			Snapshot: store.Snapshot{
-				TakenAt:   now.Add(-durations.Draw(t, "age")),
-				Tasks:     listOf(tasks).Draw(t, "tasks"),
-				Debts:     listOf(debts).Draw(t, "debts"),
-				Leases:    listOf(leases).Draw(t, "leases"),
-				Latencies: listOf(latencies).Draw(t, "latencies"),
-				Figures:   figures.Draw(t, "figures"),
+				TakenAt:        now.Add(-durations.Draw(t, "age")),
+				Tasks:          listOf(tasks).Draw(t, "tasks"),
+				Debts:          listOf(debts).Draw(t, "debts"),
+				Leases:         listOf(leases).Draw(t, "leases"),
+				Latencies:      listOf(latencies).Draw(t, "latencies"),
+				Figures:        figures.Draw(t, "figures"),
+				ScopeLatencies: listOf(scopeLatencies).Draw(t, "scope latencies"),
 			},
 			Problem: texts.Draw(t, "problem"),
 		}

@@ -164,6 +164,9 @@ func goodReport() *sluicev1.GetSnapshotResponse {
 			Latencies: []*sluicev1.Latency{{
 				RequestClass: "read", Age: durationpb.New(0), Interval: durationpb.New(1), Count: 1, P99: durationpb.New(1),
 			}},
+			ScopeLatencies: []*sluicev1.ScopeLatency{{Scope: "k.t", Latency: &sluicev1.Latency{
+				RequestClass: "read", Age: durationpb.New(0), Interval: durationpb.New(1),
+			}}},
 		}},
 	}
 }
@@ -193,6 +196,8 @@ func TestNodeSnapshotRefuses(t *testing.T) {
 		"lease":           {func(r *report) { r.Snapshots[0].Leases[0].TimeLeft = nil }, "lease 1: time_left is missing"},
 		"lease value":     {func(r *report) { setNumber(r.Snapshots[0].Leases[0].Setting, math.NaN()) }, "setting.number is NaN"},
 		"latency age":     {func(r *report) { r.Snapshots[0].Latencies[0].Age = nil }, "latency 1: age is missing"},
+		"scope latency":   {func(r *report) { r.Snapshots[0].ScopeLatencies[0].Latency = nil }, "scope latency 1: request_class is missing"},
+		"scope":           {func(r *report) { r.Snapshots[0].ScopeLatencies[0].Scope = "\n" }, "scope latency 1: the scope"},
 		"latency missing": {func(r *report) { r.Snapshots[0].Latencies[0].P99 = nil }, "p99 is missing"},
 		"problem":         {func(r *report) { r.Snapshots[0].Problem = "a\x1b[2Jb" }, "not printable"},
 		"tasks": {

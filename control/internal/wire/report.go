@@ -151,12 +151,16 @@ func (r *ReportReader) instance(s scan, last *InstanceSnapshot, asked time.Time)
 			r.figure(s.element(), now.Figures)
 		case 8<<3 | bytesField:
 			read.Problem = s.text(last.Problem, maxTextBytes)
+		case 9<<3 | bytesField:
+			latency := scanScopeLatency(s.element(), at(before.ScopeLatencies, len(now.ScopeLatencies)))
+			now.ScopeLatencies = add(now.ScopeLatencies, latency, len(before.ScopeLatencies))
 		}
 	}
 	read.Ref.Node = r.node
 	s.need(s.has(1) && s.has(2))
 	s.need(len(now.Tasks) <= maxTasks && len(now.Debts) <= maxDebts && len(now.Leases) <= maxLeases)
-	s.need(len(now.Latencies) <= maxLatencies && len(now.Figures) <= maxFigures)
+	s.need(len(now.Latencies) <= maxLatencies && len(now.ScopeLatencies) <= maxLatencies)
+	s.need(len(now.Figures) <= maxFigures)
 	return read
 }
 

@@ -183,3 +183,16 @@ func scanLatency(s scan, last store.Latency) (latency store.Latency) {
 	s.need(latency.Class != "" && s.has(2) && s.has(3) && (latency.Count == 0 || s.has(8)))
 	return latency
 }
+
+func scanScopeLatency(s scan, last store.ScopeLatency) (latency store.ScopeLatency) {
+	for s.next() {
+		switch s.tag {
+		case 1<<3 | bytesField:
+			latency.Scope = s.text(last.Scope, maxScopeBytes)
+		case 2<<3 | bytesField:
+			latency.Latency = scanLatency(s.message(), last.Latency)
+		}
+	}
+	s.need(s.has(2))
+	return latency
+}

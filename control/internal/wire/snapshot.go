@@ -23,14 +23,15 @@ type InstanceSnapshot struct {
 func EncodeSnapshot(instance InstanceSnapshot, now time.Time) *sluicev1.Snapshot {
 	snapshot := instance.Snapshot
 	return &sluicev1.Snapshot{
-		Ref:       EncodeRef(instance.Ref),
-		Age:       durationpb.New(max(0, now.Sub(snapshot.TakenAt))),
-		Tasks:     encodeList(snapshot.Tasks, encodeTask),
-		Debts:     encodeList(snapshot.Debts, encodeDebt),
-		Leases:    encodeList(snapshot.Leases, EncodeLease),
-		Latencies: encodeList(snapshot.Latencies, encodeLatency),
-		Figures:   encodeFigures(snapshot.Figures),
-		Problem:   sentence(instance.Problem),
+		Ref:            EncodeRef(instance.Ref),
+		Age:            durationpb.New(max(0, now.Sub(snapshot.TakenAt))),
+		Tasks:          encodeList(snapshot.Tasks, encodeTask),
+		Debts:          encodeList(snapshot.Debts, encodeDebt),
+		Leases:         encodeList(snapshot.Leases, EncodeLease),
+		Latencies:      encodeList(snapshot.Latencies, encodeLatency),
+		Figures:        encodeFigures(snapshot.Figures),
+		Problem:        sentence(instance.Problem),
+		ScopeLatencies: encodeList(snapshot.ScopeLatencies, encodeScopeLatency),
 	}
 }
 
@@ -74,6 +75,11 @@ func decodeParts(message *sluicev1.Snapshot, snapshot *store.Snapshot) (err erro
 		return err
 	}
 	snapshot.Latencies, err = decodeList("latency", message.GetLatencies(), maxLatencies, decodeLatency)
+	if err != nil {
+		return err
+	}
+	snapshot.ScopeLatencies, err = decodeList(
+		"scope latency", message.GetScopeLatencies(), maxLatencies, decodeScopeLatency)
 	return err
 }
 
@@ -212,4 +218,18 @@ func decodeLatency(message *sluicev1.Latency) (store.Latency, error) {
 		read.fail("p99 is missing, though there were requests")
 	}
 	return latency, read.err
+}
+
+func encodeScopeLatency(latency store.ScopeLatency) *sluicev1.ScopeLatency {
+	return &sluicev1.ScopeLatency{Scope: latency.Scope, Latency: encodeLatency(latency.Latency)}
+}
+
+func decodeScopeLatency(message *sluicev1.ScopeLatency) (store.ScopeLatency, error) {
+	var read fields
+	scope := read.scope(message.GetScope())
+	if read.err != nil {
+		return store.ScopeLatency{}, read.err
+	}
+	latency, err := decodeLatency(message.GetLatency())
+	return store.ScopeLatency{Scope: scope, Latency: latency}, err
 }

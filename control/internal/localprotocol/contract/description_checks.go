@@ -111,10 +111,9 @@ func checkSnapshot(ctx context.Context, s *subject) error {
 		Debts []struct {
 			Kind store.Kind `json:"kind"`
 		} `json:"debts"`
-		Leases    []lease `json:"leases"`
-		Latencies []struct {
-			Class string `json:"class"`
-		} `json:"latencies"`
+		Leases         []lease   `json:"leases"`
+		Latencies      []latency `json:"latencies"`
+		ScopeLatencies []latency `json:"scope_latencies"`
 	}
 	if err := s.callAccepted(ctx, "snapshot", members{}, &snapshot); err != nil {
 		return err
@@ -140,7 +139,7 @@ func checkSnapshot(ctx context.Context, s *subject) error {
 			return fmt.Errorf("the kind %q of a debt is not in the vocabulary", debt.Kind)
 		}
 	}
-	for _, latency := range snapshot.Latencies {
+	for _, latency := range slices.Concat(snapshot.Latencies, snapshot.ScopeLatencies) {
 		if latency.Class != "read" && latency.Class != "write" {
 			return fmt.Errorf("the class %q of a latency is neither read nor write", latency.Class)
 		}

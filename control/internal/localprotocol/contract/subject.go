@@ -61,6 +61,10 @@ type lease struct {
 	TimeLeftSeconds float64        `json:"time_left_seconds"`
 }
 
+type latency struct {
+	Class string `json:"class"`
+}
+
 // members are the members of a JSON object.
 type members map[string]any
 

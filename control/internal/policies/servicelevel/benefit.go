@@ -49,17 +49,33 @@ func (r *round) isFilling(object *objectState) bool {
 		return false
 	}
 	for _, target := range r.targets[object.demand.Name] {
-		kept := sumOf(target.Snapshot.Figures, object.demand.Scope, bytesSuffix)
-		if kept < filledShare*float64(object.steps)*r.stepBytes {
+		figures := target.Snapshot.Figures
+		kept, given := sumOf(figures, object.demand.Scope, bytesSuffix), float64(object.steps)*r.stepBytes
+		if object.isShared {
+			kept, given = figures[usedFigure], figures[capacityFigure]
+		}
+		if kept < filledShare*given {
 			return true
 		}
 	}
 	return false
 }
 
+// cacheBytes is what can answer an object's reads now, on all of its nodes: its own cache, or the one that all share.
+func (r *round) cacheBytes(object *objectState) float64 {
+	if !object.isShared {
+		return r.clusterBytes(object, object.steps)
+	}
+	bytes := 0.0
+	for _, target := range r.targets[object.demand.Name] {
+		bytes += target.Snapshot.Figures[capacityFigure]
+	}
+	return bytes
+}
+
 // benefit is the share of an object's misses that the next step is expected to save: as much for each byte as the last
 // one has gained, by measurement; without one, by the model of whichever locality explains the hits that there are. It is
-// not known before there is any cache.
+// not known before there is any cache; nor, without a step, where others share it, since none of it is the object's.
 func (r *round) benefit(object *objectState) (float64, bool) {
 	misses := 1 - object.judged.hitShare
 	if misses <= 0 || object.nodes == 0 {
@@ -67,13 +83,13 @@ func (r *round) benefit(object *objectState) (float64, bool) {
 	}
 	if object.hasGrown {
 		gained := object.judged.hitShare - object.hitsBefore
-		bytes := r.clusterBytes(object, object.steps) - object.bytesBefore
+		bytes := r.cacheBytes(object) - object.bytesBefore
 		if bytes <= 0 {
 			return 0, false
 		}
 		return min(1, max(0, gained/bytes*r.clusterBytes(object, 1)/misses)), true
 	}
-	if object.steps == 0 {
+	if object.steps == 0 || object.isShared {
 		return 0, false
 	}
 	profile := object.demand.Profile
@@ -86,10 +102,14 @@ func (r *round) benefit(object *objectState) (float64, bool) {
 }
 
 // checkProfile compares the hits with those of the profile. Where the object behaves otherwise, it was admitted for
-// something else: it is admitted anew as what it is, and refused if that cannot be promised.
+// something else: it is admitted anew as what it is, and refused if that cannot be promised. Hits in a cache that others
+// use as well say nothing of the kind.
 func (r *round) checkProfile(object *objectState) {
+	if object.isShared && object.lookupShare() < aloneShare {
+		return
+	}
 	profile := object.demand.Profile
-	bytes := r.clusterBytes(object, object.steps)
+	bytes := r.cacheBytes(object)
 	if object.steps == 0 || profile.LikelyLocality(bytes, object.judged.hitShare) == profile.Locality {
 		return
 	}
@@ -109,16 +129,16 @@ func (r *round) checkProfile(object *objectState) {
 
 // resources are those that admission goes by.
 func (r *round) resources(object *objectState) servicelevel.Resources {
-	var figures []map[string]float64
-	for _, target := range r.targets[object.demand.Name] {
-		figures = append(figures, target.Snapshot.Figures)
-	}
-	return r.Resources(figures)
+	return r.Resources(r.targets[object.demand.Name])
 }
 
 // donor is an object that can spare a step for another: one that has reached its target, has not grown lately, and is
-// expected to stay well below it. Of several, the one with the most for its weight.
+// expected to stay well below it. Of several, the one with the most for its weight. What all share is not made larger by
+// one who gives his step to another.
 func (r *round) donor(receiver *objectState) *objectState {
+	if receiver.isShared {
+		return nil
+	}
 	var best *objectState
 	for _, object := range r.objects() {
 		if object == receiver || !r.canSpare(object) {

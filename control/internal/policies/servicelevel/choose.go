@@ -87,6 +87,7 @@ func (o *objectState) perWeight() float64 { return float64(o.steps) / o.demand.W
 func (r *round) judge(object *objectState) {
 	now, nodes := r.view.Now, len(r.targets[object.demand.Name])
 	object.judged = r.measure(now, object)
+	object.isShared = slices.ContainsFunc(r.targets[object.demand.Name], sharesCache)
 	if object.nodes != nodes {
 		r.takeNodes(object, nodes)
 	}
@@ -214,7 +215,7 @@ func (r *round) grow(object *objectState) {
 		r.shrink(donor, fmt.Sprintf("%s needs it, and %s is expected to keep its target", object.demand.Name, donor.demand.Name))
 	}
 	object.hasGrown = true
-	object.hitsBefore, object.bytesBefore = object.judged.hitShare, r.clusterBytes(object, object.steps)
+	object.hitsBefore, object.bytesBefore = object.judged.hitShare, r.cacheBytes(object)
 	object.steps++
 	object.grownAt = r.state.decisions
 	r.free--

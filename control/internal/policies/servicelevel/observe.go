@@ -2,6 +2,7 @@ package servicelevel
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 const (
 	reservableFigure = "cache_reservable_bytes"
 	reservedFigure   = "cache_reserved_bytes"
+	capacityFigure   = "cache_capacity_bytes"
+	usedFigure       = "cache_used_bytes"
 	cachePrefix      = "cache_"
 	hitsSuffix       = "_hits_total"
 	missesSuffix     = "_misses_total"
@@ -38,6 +41,7 @@ func (t totals) of(target policy.Target) counted {
 func (p *Policy) observe(now time.Duration, object *objectState, targets []policy.Target, servers totals) {
 	var reads, others arrived
 	var own, all counted
+	object.isOwn = object.isOwn || slices.ContainsFunc(targets, tellsByScope)
 	for _, target := range targets {
 		if !target.Fresh {
 			continue
@@ -53,6 +57,26 @@ func (p *Policy) observe(now time.Duration, object *objectState, targets []polic
 	object.load.take(now, reads, others)
 	object.hits.take(now, own)
 	object.servers.take(now, all)
+}
+
+// tellsByScope says whether an instance tells latencies of scopes.
+func tellsByScope(target policy.Target) bool {
+	return target.Fresh && len(target.Snapshot.ScopeLatencies) > 0
+}
+
+// latencies are the intervals that an object is judged by: its own, once its store has told any, or else those of all
+// requests of the server.
+func (o *objectState) latencies(snapshot store.Snapshot) []store.Latency {
+	if !o.isOwn {
+		return snapshot.Latencies
+	}
+	var own []store.Latency
+	for _, latency := range snapshot.ScopeLatencies {
+		if latency.Scope == o.demand.Scope {
+			own = append(own, latency.Latency)
+		}
+	}
+	return own
 }
 
 // arrived is what new intervals tell of requests of a class: how many a second there were, and what they took.
@@ -71,7 +95,7 @@ func (a *arrived) add(other arrived) {
 // take takes in the new intervals of an instance.
 func (o *objectState) take(now time.Duration, target policy.Target) (reads, others arrived) {
 	var readSpan, otherSpan float64
-	for _, latency := range target.Snapshot.Latencies {
+	for _, latency := range o.latencies(target.Snapshot) {
 		if !o.load.isNew(now, target, latency) {
 			continue
 		}
@@ -138,12 +162,12 @@ func allCounters(figures map[string]float64) (all counted) {
 	return all
 }
 
-// sumOf is a figure of a scope; that of a table is the sum of those of its families.
+// sumOf is a figure of a scope; where a store has those of a table's families alone, that of the table is their sum.
 func sumOf(figures map[string]float64, scope, suffix string) float64 {
+	sum := figures[store.FigureName("cache", scope, suffix[1:])]
 	if strings.Contains(scope, "/") {
-		return figures[store.FigureName("cache", scope, suffix[1:])]
+		return sum
 	}
-	sum := 0.0
 	begin := strings.TrimSuffix(store.FigureName("cache", scope+"/", ""), "_")
 	for name, figure := range figures {
 		if strings.HasPrefix(name, begin) && strings.HasSuffix(name, suffix) && !strings.HasSuffix(name, reservedSuffix) {
@@ -204,15 +228,17 @@ const aloneShare = 0.95
 func (p *Policy) measure(now time.Duration, object *objectState) measurement {
 	switch {
 	case !object.load.isThere || now-object.load.seenAt > p.latencyStale:
-		return measurement{missing: "its servers have reported no reads lately: is their latency measured, is there load?"}
+		return measurement{missing: "its servers have reported no reads of it lately: is their latency measured, is there load?"}
 	case !object.hits.isThere || now-object.hits.seenAt > p.latencyStale:
-		return measurement{missing: "its servers have counted no lookups of it lately: does the scope exist, is there load?"}
+		return measurement{missing: "its servers have counted no lookups of it lately: does the scope exist, is it cached, is there load?"}
 	}
 	judged := measurement{hitShare: object.hits.hitShare(), hasHits: true}
-	share := min(1, object.hits.lookups()/max(object.servers.lookups(), math.SmallestNonzeroFloat64))
+	share, misses := object.lookupShare(), object.servers.missShare()
+	if object.isOwn {
+		share, misses = 1, object.hits.missShare()
+	}
 	judged.operations = object.load.requestsPerSecond * share
-	misses := max(object.servers.missShare(), leastMisses)
-	judged.missSeconds = max(0, object.load.meanSeconds-p.costs.HitSeconds) / misses
+	judged.missSeconds = max(0, object.load.meanSeconds-p.costs.HitSeconds) / max(misses, leastMisses)
 	if share >= aloneShare {
 		judged.seconds = object.asMeasured()
 		return judged
@@ -222,10 +248,15 @@ func (p *Policy) measure(now time.Duration, object *objectState) measurement {
 	return judged
 }
 
+// lookupShare is an object's share of the lookups of its servers.
+func (o *objectState) lookupShare() float64 {
+	return min(1, o.hits.lookups()/max(o.servers.lookups(), math.SmallestNonzeroFloat64))
+}
+
 // leastMisses keeps what a miss takes from being worked out of next to none.
 const leastMisses = 0.001
 
-// asMeasured is the statistic of all reads of the servers.
+// asMeasured is the statistic of all reads that the object is judged by.
 func (o *objectState) asMeasured() float64 {
 	quantile, isQuantile := o.demand.Target.Statistic.Quantile()
 	if !isQuantile || o.window.total == 0 {

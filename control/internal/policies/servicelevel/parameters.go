@@ -93,15 +93,16 @@ func New(given map[string]any) (policy.Policy, error) {
 	}, nil
 }
 
-// Resources is what nodes of which some snapshots tell can give: for admission, which is by the same model and
-// parameters as the decisions. Snapshots that do not tell what may be reserved are left out.
-func (p *Policy) Resources(nodes []map[string]float64) servicelevel.Resources {
+// Resources is what these nodes can give: for admission, which is by the same model and parameters as the decisions.
+// Those that do not tell what may be reserved are left out.
+func (p *Policy) Resources(nodes []policy.Target) servicelevel.Resources {
 	resources := servicelevel.Resources{StepBytes: p.stepBytes, Costs: p.costs}
-	for _, figures := range nodes {
-		reservable, isTold := figures[reservableFigure]
+	for _, node := range nodes {
+		reservable, isTold := node.Snapshot.Figures[reservableFigure]
 		if !isTold {
 			continue
 		}
+		resources.IsShared = resources.IsShared || sharesCache(node)
 		if resources.Nodes == 0 || reservable < resources.ReservableBytes {
 			resources.ReservableBytes = reservable
 		}

@@ -115,7 +115,8 @@ func (p *Policy) decisionFor(target policy.Target, object *objectState) policy.D
 	reason := fmt.Sprintf("%s: %s", object.demand.Name, object.reason)
 	inputs := object.inputs()
 	if object.steps > 0 {
-		setting := store.Setting{Name: store.ReservedBytes, Number: float64(object.steps) * p.stepBytes}
+		name, _ := cacheSetting(target)
+		setting := store.Setting{Name: name, Number: float64(object.steps) * p.stepBytes}
 		return policy.SettingFor(target, setting, reason, inputs)
 	}
 	decision := policy.Decision{
@@ -132,11 +133,25 @@ func unable(target policy.Target) string {
 	if !target.Fresh {
 		return target.Missing
 	}
-	if target.Offers(store.ReservedBytes) {
+	if _, isOffered := cacheSetting(target); isOffered {
 		return ""
 	}
-	return fmt.Sprintf("the store has no setting %s of %s: its cache must be the one that keeps reservations",
-		store.ReservedBytes, target.Kind)
+	return fmt.Sprintf("the store has no setting %s or %s of %s: its cache must be one that can be given to a scope",
+		store.ReservedBytes, store.AddedBytes, target.Kind)
+}
+
+// cacheSetting is how a store is told to give cache to a scope: as its own, or as more of what all scopes share.
+func cacheSetting(target policy.Target) (store.SettingName, bool) {
+	for _, name := range []store.SettingName{store.AddedBytes, store.ReservedBytes} {
+		if target.Offers(name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func sharesCache(target policy.Target) bool {
+	return target.Fresh && target.Offers(store.AddedBytes)
 }
 
 func (o *objectState) inputs() map[string]float64 {

@@ -86,7 +86,7 @@ func (r rooms) limit(target policy.Target, decision policy.Decision) policy.Deci
 	waits := fmt.Sprintf("%s: here it waits for others to give theirs up, of %s in all",
 		decision.Reason, quantity.FormatBytes(bytes))
 	if has > 0 {
-		return policy.SettingFor(target, store.Setting{Name: store.ReservedBytes, Number: has}, waits, decision.Inputs)
+		return policy.SettingFor(target, store.Setting{Name: decision.Setting.Name, Number: has}, waits, decision.Inputs)
 	}
 	decision.Verdict, decision.Setting, decision.Reason = policy.Keep, nil, waits
 	return decision

@@ -225,7 +225,7 @@ func TestAStoreWithoutReservationsIsLeftAlone(t *testing.T) {
 	l := newLoop(t, 1)
 	l.servers[0].isStock = true
 	decisions, _ := l.run(12)
-	if decisions[0].Verdict != policy.Stop || !strings.Contains(decisions[0].Reason, "no setting reserved_bytes") {
+	if decisions[0].Verdict != policy.Stop || !strings.Contains(decisions[0].Reason, "no setting reserved_bytes or added_bytes") {
 		t.Errorf("the decision is %+v", decisions[0])
 	}
 }

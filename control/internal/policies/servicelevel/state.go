@@ -40,14 +40,18 @@ type objectState struct {
 	steps int
 	// nodes is on how many nodes it was at the last decision.
 	nodes int
-	load  load
-	hits  hits
+	// isOwn says that load and window are of the object's own requests, not of all of its servers.
+	isOwn bool
+	// isShared says that cache which is given to the object answers others as well.
+	isShared bool
+	load     load
+	hits     hits
 	// servers has what all requests of its servers hit and missed.
 	servers hits
 	window  histogram
 	// grownAt and shrunkAt are decisions: the last ones in which it got or gave cache.
 	grownAt, shrunkAt int
-	// hitsBefore is its share of hits when it last grew, and bytesBefore its cache on all nodes then.
+	// hitsBefore is its share of hits when it last grew, and bytesBefore what could answer it on all nodes then.
 	hasGrown                bool
 	hitsBefore, bytesBefore float64
 	// askedFor is the number of nodes beyond which it has asked for one.

@@ -923,6 +923,61 @@ func (x *Latency) GetMax() *durationpb.Duration {
 	return nil
 }
 
+// ScopeLatency is the latency of requests for one part of a store.
+type ScopeLatency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Part of the store, such as a table.
+	Scope string `protobuf:"bytes,1,opt,name=scope,proto3" json:"scope,omitempty"`
+	// Latency of one class of requests for it.
+	Latency       *Latency `protobuf:"bytes,2,opt,name=latency,proto3" json:"latency,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScopeLatency) Reset() {
+	*x = ScopeLatency{}
+	mi := &file_sluice_v1_store_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScopeLatency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScopeLatency) ProtoMessage() {}
+
+func (x *ScopeLatency) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_store_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScopeLatency.ProtoReflect.Descriptor instead.
+func (*ScopeLatency) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_store_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ScopeLatency) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+func (x *ScopeLatency) GetLatency() *Latency {
+	if x != nil {
+		return x.Latency
+	}
+	return nil
+}
+
 // Snapshot is the state of a store at one moment.
 type Snapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -941,14 +996,17 @@ type Snapshot struct {
 	// Quantities that only this store has; each name ends in its unit.
 	Figures map[string]float64 `protobuf:"bytes,7,rep,name=figures,proto3" json:"figures,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// Why there is no newer snapshot; empty if there is.
-	Problem       string `protobuf:"bytes,8,opt,name=problem,proto3" json:"problem,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Problem string `protobuf:"bytes,8,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Latency of requests by parts of the store, where it knows it; the last interval of each class and part last.
+	// Since 1.9.
+	ScopeLatencies []*ScopeLatency `protobuf:"bytes,9,rep,name=scope_latencies,json=scopeLatencies,proto3" json:"scope_latencies,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_sluice_v1_store_proto_msgTypes[8]
+	mi := &file_sluice_v1_store_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1018,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_store_proto_msgTypes[8]
+	mi := &file_sluice_v1_store_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1031,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_store_proto_rawDescGZIP(), []int{8}
+	return file_sluice_v1_store_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Snapshot) GetRef() *StoreRef {
@@ -1030,6 +1088,13 @@ func (x *Snapshot) GetProblem() string {
 		return x.Problem
 	}
 	return ""
+}
+
+func (x *Snapshot) GetScopeLatencies() []*ScopeLatency {
+	if x != nil {
+		return x.ScopeLatencies
+	}
+	return nil
 }
 
 var File_sluice_v1_store_proto protoreflect.FileDescriptor
@@ -1098,7 +1163,10 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\x03p99\x18\b \x01(\v2\x19.google.protobuf.DurationR\x03p99\x12-\n" +
 	"\x04p999\x18\t \x01(\v2\x19.google.protobuf.DurationR\x04p999\x12+\n" +
 	"\x03max\x18\n" +
-	" \x01(\v2\x19.google.protobuf.DurationR\x03max\"\x9a\x03\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\x03max\"R\n" +
+	"\fScopeLatency\x12\x14\n" +
+	"\x05scope\x18\x01 \x01(\tR\x05scope\x12,\n" +
+	"\alatency\x18\x02 \x01(\v2\x12.sluice.v1.LatencyR\alatency\"\xdc\x03\n" +
 	"\bSnapshot\x12%\n" +
 	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12+\n" +
 	"\x03age\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03age\x12%\n" +
@@ -1107,7 +1175,8 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	"\x06leases\x18\x05 \x03(\v2\x10.sluice.v1.LeaseR\x06leases\x120\n" +
 	"\tlatencies\x18\x06 \x03(\v2\x12.sluice.v1.LatencyR\tlatencies\x12:\n" +
 	"\afigures\x18\a \x03(\v2 .sluice.v1.Snapshot.FiguresEntryR\afigures\x12\x18\n" +
-	"\aproblem\x18\b \x01(\tR\aproblem\x1a:\n" +
+	"\aproblem\x18\b \x01(\tR\aproblem\x12@\n" +
+	"\x0fscope_latencies\x18\t \x03(\v2\x17.sluice.v1.ScopeLatencyR\x0escopeLatencies\x1a:\n" +
 	"\fFiguresEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01*\xd1\x01\n" +
@@ -1148,7 +1217,7 @@ func file_sluice_v1_store_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_store_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_sluice_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_sluice_v1_store_proto_goTypes = []any{
 	(Kind)(0),                   // 0: sluice.v1.Kind
 	(State)(0),                  // 1: sluice.v1.State
@@ -1160,43 +1229,46 @@ var file_sluice_v1_store_proto_goTypes = []any{
 	(*Debt)(nil),                // 7: sluice.v1.Debt
 	(*Lease)(nil),               // 8: sluice.v1.Lease
 	(*Latency)(nil),             // 9: sluice.v1.Latency
-	(*Snapshot)(nil),            // 10: sluice.v1.Snapshot
-	nil,                         // 11: sluice.v1.Snapshot.FiguresEntry
-	(*durationpb.Duration)(nil), // 12: google.protobuf.Duration
+	(*ScopeLatency)(nil),        // 10: sluice.v1.ScopeLatency
+	(*Snapshot)(nil),            // 11: sluice.v1.Snapshot
+	nil,                         // 12: sluice.v1.Snapshot.FiguresEntry
+	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
 }
 var file_sluice_v1_store_proto_depIdxs = []int32{
 	0,  // 0: sluice.v1.Capability.kind:type_name -> sluice.v1.Kind
 	2,  // 1: sluice.v1.Description.ref:type_name -> sluice.v1.StoreRef
 	4,  // 2: sluice.v1.Description.capabilities:type_name -> sluice.v1.Capability
-	12, // 3: sluice.v1.Description.max_time_to_live:type_name -> google.protobuf.Duration
+	13, // 3: sluice.v1.Description.max_time_to_live:type_name -> google.protobuf.Duration
 	0,  // 4: sluice.v1.Task.kind:type_name -> sluice.v1.Kind
 	1,  // 5: sluice.v1.Task.state:type_name -> sluice.v1.State
-	12, // 6: sluice.v1.Task.throttled:type_name -> google.protobuf.Duration
-	12, // 7: sluice.v1.Task.age:type_name -> google.protobuf.Duration
+	13, // 6: sluice.v1.Task.throttled:type_name -> google.protobuf.Duration
+	13, // 7: sluice.v1.Task.age:type_name -> google.protobuf.Duration
 	0,  // 8: sluice.v1.Debt.kind:type_name -> sluice.v1.Kind
-	12, // 9: sluice.v1.Debt.estimated_recovery:type_name -> google.protobuf.Duration
+	13, // 9: sluice.v1.Debt.estimated_recovery:type_name -> google.protobuf.Duration
 	0,  // 10: sluice.v1.Lease.kind:type_name -> sluice.v1.Kind
 	3,  // 11: sluice.v1.Lease.setting:type_name -> sluice.v1.Setting
-	12, // 12: sluice.v1.Lease.time_left:type_name -> google.protobuf.Duration
-	12, // 13: sluice.v1.Latency.age:type_name -> google.protobuf.Duration
-	12, // 14: sluice.v1.Latency.interval:type_name -> google.protobuf.Duration
-	12, // 15: sluice.v1.Latency.mean:type_name -> google.protobuf.Duration
-	12, // 16: sluice.v1.Latency.p50:type_name -> google.protobuf.Duration
-	12, // 17: sluice.v1.Latency.p99:type_name -> google.protobuf.Duration
-	12, // 18: sluice.v1.Latency.p999:type_name -> google.protobuf.Duration
-	12, // 19: sluice.v1.Latency.max:type_name -> google.protobuf.Duration
-	2,  // 20: sluice.v1.Snapshot.ref:type_name -> sluice.v1.StoreRef
-	12, // 21: sluice.v1.Snapshot.age:type_name -> google.protobuf.Duration
-	6,  // 22: sluice.v1.Snapshot.tasks:type_name -> sluice.v1.Task
-	7,  // 23: sluice.v1.Snapshot.debts:type_name -> sluice.v1.Debt
-	8,  // 24: sluice.v1.Snapshot.leases:type_name -> sluice.v1.Lease
-	9,  // 25: sluice.v1.Snapshot.latencies:type_name -> sluice.v1.Latency
-	11, // 26: sluice.v1.Snapshot.figures:type_name -> sluice.v1.Snapshot.FiguresEntry
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	13, // 12: sluice.v1.Lease.time_left:type_name -> google.protobuf.Duration
+	13, // 13: sluice.v1.Latency.age:type_name -> google.protobuf.Duration
+	13, // 14: sluice.v1.Latency.interval:type_name -> google.protobuf.Duration
+	13, // 15: sluice.v1.Latency.mean:type_name -> google.protobuf.Duration
+	13, // 16: sluice.v1.Latency.p50:type_name -> google.protobuf.Duration
+	13, // 17: sluice.v1.Latency.p99:type_name -> google.protobuf.Duration
+	13, // 18: sluice.v1.Latency.p999:type_name -> google.protobuf.Duration
+	13, // 19: sluice.v1.Latency.max:type_name -> google.protobuf.Duration
+	9,  // 20: sluice.v1.ScopeLatency.latency:type_name -> sluice.v1.Latency
+	2,  // 21: sluice.v1.Snapshot.ref:type_name -> sluice.v1.StoreRef
+	13, // 22: sluice.v1.Snapshot.age:type_name -> google.protobuf.Duration
+	6,  // 23: sluice.v1.Snapshot.tasks:type_name -> sluice.v1.Task
+	7,  // 24: sluice.v1.Snapshot.debts:type_name -> sluice.v1.Debt
+	8,  // 25: sluice.v1.Snapshot.leases:type_name -> sluice.v1.Lease
+	9,  // 26: sluice.v1.Snapshot.latencies:type_name -> sluice.v1.Latency
+	12, // 27: sluice.v1.Snapshot.figures:type_name -> sluice.v1.Snapshot.FiguresEntry
+	10, // 28: sluice.v1.Snapshot.scope_latencies:type_name -> sluice.v1.ScopeLatency
+	29, // [29:29] is the sub-list for method output_type
+	29, // [29:29] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_store_proto_init() }
@@ -1214,7 +1286,7 @@ func file_sluice_v1_store_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_store_proto_rawDesc), len(file_sluice_v1_store_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -3,6 +3,7 @@ package dev.sluice.cassandra;
 import dev.sluice.cassandra.cache.CachePart;
 import dev.sluice.cassandra.compaction.CompactionPart;
 import dev.sluice.cassandra.latency.LatencyReports;
+import dev.sluice.cassandra.requests.RequestsPart;
 import dev.sluice.cassandra.streaming.StreamingPart;
 import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
@@ -24,13 +25,14 @@ final class Plugin {
 
   private static final Logger LOG = LoggerFactory.getLogger(Plugin.class);
   private static final String SCOPES =
-      "Scopes are \"\", the node; of compaction KEYSPACE.TABLE, but none of the system's; of cache"
-          + " key-cache, row-cache and counter-cache.";
+      "Scopes are \"\", the node; of compaction, cache and requests KEYSPACE.TABLE, but none of the"
+          + " system's; of cache key-cache, row-cache and counter-cache as well.";
 
   private final LeaseStore leases = new LeaseStore(System::nanoTime);
   private CompactionPart compactions;
   private CachePart caches;
   private StreamingPart streams;
+  private RequestsPart requests;
   private LatencyReports latencies;
   private PluginSocket socket;
   private boolean closed;
@@ -38,15 +40,16 @@ final class Plugin {
   /** Serves the socket until the node drains or ends. */
   void start(UnaryOperator<String> configuration) {
     compactions = new CompactionPart(leases, configuration);
-    caches = new CachePart(leases);
+    caches = new CachePart(leases, configuration);
     streams = new StreamingPart(leases);
+    requests = new RequestsPart(leases);
     latencies = new LatencyReports();
     Store store = Store.of("cassandra", FBUtilities.getReleaseVersionString(), Plugin.class);
     socket =
         new PluginSocket(
             store,
             leases,
-            List.of(compactions, caches, streams),
+            List.of(compactions, caches, streams, requests),
             List.of(latencies),
             new Scopes(Plugin::exists, SCOPES));
     // It refuses when the node drains already; the ticker sees that.
@@ -73,6 +76,7 @@ final class Plugin {
     compactions.tick();
     caches.tick();
     streams.tick();
+    requests.tick();
     latencies.tick();
   }
 
@@ -86,6 +90,7 @@ final class Plugin {
       compactions.close();
       caches.tick();
       streams.tick();
+      requests.tick();
     }
     socket.close();
     LOG.info("the node drains: every order has ended");

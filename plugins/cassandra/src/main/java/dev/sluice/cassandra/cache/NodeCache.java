@@ -44,6 +44,15 @@ enum NodeCache {
     }
   }
 
+  static long bytes(long mebibytes) {
+    return mebibytes * MEBIBYTE;
+  }
+
+  /** The bytes of as many as fit into that many. */
+  static long wholeMebibytes(double bytes) {
+    return (long) bytes / MEBIBYTE * MEBIBYTE;
+  }
+
   /** As many as hold that many bytes. */
   static long mebibytes(double bytes) {
     return (long) Math.ceil(bytes / MEBIBYTE);

@@ -58,6 +58,17 @@ final class BucketCounts {
     return 0;
   }
 
+  /** The mean, with each request in the middle of its bucket: it is off by a tenth at most. */
+  double meanSeconds() {
+    long total = total();
+    double sum = 0;
+    for (int i = 0; i < counts.length; i++) {
+      double least = i == 0 ? 0 : boundSeconds(i - 1);
+      sum += counts[i] * (least + boundSeconds(i)) / 2;
+    }
+    return total == 0 ? 0 : sum / total;
+  }
+
   double maxSeconds() {
     return quantileSeconds(1);
   }

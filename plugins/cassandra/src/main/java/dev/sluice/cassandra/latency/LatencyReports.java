@@ -18,9 +18,9 @@ import org.apache.cassandra.metrics.LatencyMetrics;
 import org.apache.cassandra.service.reads.range.RangeCommandIterator;
 
 /**
- * Latency of requests that this node coordinates, by classes and intervals of a second, and of
- * reads and writes of each table that it has done itself. Both are differences of the histograms
- * that the node keeps anyway.
+ * Latency of requests that this node coordinates, by classes and intervals of a second, of all of
+ * them and of each table; and of reads and writes of each table that it has done itself. All are
+ * differences of the histograms that the node keeps anyway.
  */
 public final class LatencyReports implements SnapshotReporter {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -42,6 +42,7 @@ public final class LatencyReports implements SnapshotReporter {
 
   private Map<String, Totals> before = totals();
   private Map<String, long[]> tablesBefore = tables();
+  private final TableLatencies coordinated = new TableLatencies();
   private final Deque<Interval> intervals = new ArrayDeque<>();
   private Map<String, long[]> tableCounts = Map.of();
   private long startNanos = System.nanoTime();
@@ -116,6 +117,7 @@ public final class LatencyReports implements SnapshotReporter {
         (name, each) ->
             counts.put(
                 name, BucketCounts.since(each, tablesBefore.getOrDefault(name, new long[0]))));
+    coordinated.end(now, (now - startNanos) / NANOS_PER_SECOND);
     before = totals;
     tablesBefore = tables;
     tableCounts = counts;
@@ -131,6 +133,7 @@ public final class LatencyReports implements SnapshotReporter {
           .classes()
           .forEach((name, each) -> snapshot.latency(latency(name, age, interval.seconds(), each)));
     }
+    coordinated.report(snapshot, now);
     tableCounts.forEach((name, counts) -> reportTable(snapshot, name, counts));
   }
 
@@ -161,7 +164,7 @@ public final class LatencyReports implements SnapshotReporter {
     snapshot.figure(FigureName.of(operation, table, "p99_seconds"), buckets.quantileSeconds(0.99));
   }
 
-  private static BucketCounts bucketCounts(long[] counts) {
+  static BucketCounts bucketCounts(long[] counts) {
     return new BucketCounts(
         counts, DecayingEstimatedHistogramReservoir.DEFAULT_WITHOUT_ZERO_BUCKET_OFFSETS);
   }

@@ -23,6 +23,7 @@ class BucketCountsTest {
     BucketCounts none = new BucketCounts(new long[5], BOUNDS);
     assertEquals(0, none.total());
     assertEquals(0, none.quantileSeconds(0.99));
+    assertEquals(0, none.meanSeconds());
     assertEquals(0, none.maxSeconds());
   }
 
@@ -64,6 +65,8 @@ class BucketCountsTest {
     assertEquals(microseconds.size(), counts.total());
     long[] sorted = microseconds.stream().mapToLong(Long::longValue).toArray();
     Arrays.sort(sorted);
+    double mean = Arrays.stream(sorted).average().orElseThrow() * 1e-6;
+    assertEquals(mean, counts.meanSeconds(), mean * 0.101 + 1e-6);
     for (double part : new double[] {0.5, 0.99, 1}) {
       double exact = sorted[(int) Math.ceil(part * sorted.length) - 1] * 1e-6;
       double found = counts.quantileSeconds(part);

@@ -5,10 +5,10 @@ import dev.sluice.hbase.regionserver.RegionServerPlugin;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
-import dev.sluice.local.protocol.FigureName;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
+import dev.sluice.local.requests.TableLimits;
 import java.util.List;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
@@ -21,15 +21,12 @@ import org.slf4j.LoggerFactory;
 public final class RequestsPart implements PluginPart, TaskKind {
   private static final Logger LOG = LoggerFactory.getLogger(RequestsPart.class);
 
-  // So that the figures of all tables fit into a snapshot, which has at most 1000.
-  private static final int MAX_SHOWN_TABLES = 100;
-
-  private RequestLimits limits;
+  private TableLimits tables;
 
   /** Offers nothing where requests do not come through the scheduler of the plug-in. */
   @Override
   public void attach(RegionServerPlugin plugin) {
-    limits = RequestLimits.find(plugin.services()).orElse(null);
+    RequestLimits limits = RequestLimits.find(plugin.services()).orElse(null);
     if (limits == null) {
       LOG.info(
           "no bounds of requests: set hbase.region.server.rpc.scheduler.factory.class to the"
@@ -37,8 +34,8 @@ public final class RequestsPart implements PluginPart, TaskKind {
       return;
     }
     RegionServerServices services = plugin.services();
-    RequestedTables tables = new RequestedTables(encoded -> tableOf(services, encoded));
-    limits.follow(plugin.leases(), tables, plugin::isStopping);
+    RequestedTables requested = new RequestedTables(encoded -> tableOf(services, encoded));
+    tables = limits.follow(plugin.leases(), requested, plugin::isStopping);
     plugin.register(this);
   }
 
@@ -49,7 +46,7 @@ public final class RequestsPart implements PluginPart, TaskKind {
 
   @Override
   public String kind() {
-    return RequestLimits.KIND;
+    return TableLimits.KIND;
   }
 
   @Override
@@ -79,14 +76,6 @@ public final class RequestsPart implements PluginPart, TaskKind {
 
   @Override
   public void report(Snapshot.Builder snapshot) {
-    limits.counts().entrySet().stream()
-        .limit(MAX_SHOWN_TABLES)
-        .forEach(
-            each -> {
-              String table = each.getKey();
-              RequestLimits.Count count = each.getValue();
-              snapshot.figure(FigureName.of(kind(), table, "taken_total"), count.taken());
-              snapshot.figure(FigureName.of(kind(), table, "refused_total"), count.refused());
-            });
+    tables.report(snapshot);
   }
 }

@@ -9,6 +9,7 @@ import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.requests.TableLimits;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hbase.thirdparty.com.google.protobuf.Message;
@@ -22,15 +23,16 @@ class RequestLimitsTest {
   private final LeaseStore leases = new LeaseStore(clock);
   private final RequestLimits limits = new RequestLimits(clock);
   private final AtomicBoolean isStopping = new AtomicBoolean();
+  private TableLimits tables;
 
   @BeforeEach
   void follow() {
-    limits.follow(leases, new RequestedTables(encoded -> ""), isStopping::get);
+    tables = limits.follow(leases, new RequestedTables(encoded -> ""), isStopping::get);
   }
 
   private void give(String table, double perSecond) throws LeaseConflictException {
     leases.set(
-        RequestLimits.KIND,
+        TableLimits.KIND,
         Scope.ofTable(table),
         Setting.of(SettingName.RATE_OPERATIONS_PER_SECOND, perSecond),
         "policy/test",
@@ -51,7 +53,7 @@ class RequestLimitsTest {
   void withoutLeasesEverythingIsTaken() {
     assertEquals(1000, taken(Calls.get("orders"), 1000));
     assertEquals(1000, taken(Calls.get("orders"), 1000));
-    assertTrue(limits.counts().isEmpty());
+    assertTrue(tables.counts().isEmpty());
   }
 
   @Test
@@ -65,7 +67,7 @@ class RequestLimitsTest {
     assertEquals(10, taken(Calls.get("orders"), 50));
     assertEquals(50, taken(Calls.get("carts"), 50));
     assertEquals(50, taken(Calls.nextOfScan(), 50));
-    assertEquals(Map.of("orders", new RequestLimits.Count(10, 40)), limits.counts());
+    assertEquals(Map.of("orders", new TableLimits.Count(10, 40)), tables.counts());
   }
 
   @Test
@@ -84,7 +86,7 @@ class RequestLimitsTest {
     Message both = Calls.batch(Calls.rows("orders", 4), Calls.rows("carts", 4));
     assertTrue(limits.take(both) > 0);
     assertEquals(10, taken(Calls.get("orders"), 50));
-    assertEquals(10, limits.counts().get("orders").taken());
+    assertEquals(10, tables.counts().get("orders").taken());
   }
 
   @Test
@@ -95,7 +97,7 @@ class RequestLimitsTest {
     clock.advanceSeconds(TIME_TO_LIVE_SECONDS);
     assertEquals(50, taken(Calls.get("orders"), 50));
     leases.sweep();
-    assertTrue(limits.counts().isEmpty());
+    assertTrue(tables.counts().isEmpty());
   }
 
   @Test
@@ -104,7 +106,7 @@ class RequestLimitsTest {
     assertEquals(1, taken(Calls.get("orders"), 50));
     give("orders", 1);
     assertEquals(0, taken(Calls.get("orders"), 50));
-    assertEquals(new RequestLimits.Count(1, 99), limits.counts().get("orders"));
+    assertEquals(new TableLimits.Count(1, 99), tables.counts().get("orders"));
   }
 
   @Test

@@ -15,6 +15,7 @@ public enum SettingName {
   CONCURRENCY("concurrency", Aspect.CONCURRENCY, Value.WHOLE_NUMBER, 1),
   PRIORITY("priority", Aspect.PRIORITY, Value.NUMBER, 0),
   RESERVED_BYTES("reserved_bytes", Aspect.RESERVED_BYTES, Value.NUMBER, 0),
+  ADDED_BYTES("added_bytes", Aspect.RESERVED_BYTES, Value.NUMBER, 0),
   TIER("tier", Aspect.TIER, Value.TEXT, 0),
   REDIRECT_QUEUE_REQUESTS("redirect_queue_requests", Aspect.REDIRECT_QUEUE, Value.NUMBER, 0),
   REDIRECT_SIZE_BYTES("redirect_size_bytes", Aspect.REDIRECT_SIZE, Value.NUMBER, 0),

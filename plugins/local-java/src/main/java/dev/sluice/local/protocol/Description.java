@@ -12,7 +12,7 @@ public record Description(
     String pluginVersion,
     double maxTimeToLiveSeconds) {
   static final int MAJOR = 1;
-  static final int MINOR = 2;
+  static final int MINOR = 3;
 
   Map<String, Object> toJson(List<TaskKind> kinds) {
     Map<String, Object> version = new LinkedHashMap<>();

@@ -103,11 +103,22 @@ public final class Snapshot {
     }
   }
 
+  /** Latency of a class of requests for a part of the store. */
+  public record ScopeLatency(String scope, Latency latency) {
+    Map<String, Object> toJson() {
+      Map<String, Object> members = new LinkedHashMap<>();
+      members.put("scope", scope);
+      members.putAll(latency.toJson());
+      return members;
+    }
+  }
+
   /** Collects the parts. */
   public static final class Builder {
     private final List<Map<String, Object>> tasks = new ArrayList<>();
     private final List<Map<String, Object>> debts = new ArrayList<>();
     private final List<Map<String, Object>> latencies = new ArrayList<>();
+    private final List<Map<String, Object>> scopeLatencies = new ArrayList<>();
     private final Map<String, Object> figures = new TreeMap<>();
 
     public Builder task(Task task) {
@@ -130,6 +141,12 @@ public final class Snapshot {
       return this;
     }
 
+    /** Adds an interval of a part of the store; of each class and part the last one comes last. */
+    public Builder scopeLatency(ScopeLatency latency) {
+      scopeLatencies.add(latency.toJson());
+      return this;
+    }
+
     /** Adds a quantity of this store alone; its name ends in its unit. */
     public Builder figure(String name, double value) {
       figures.put(name, value);
@@ -142,6 +159,9 @@ public final class Snapshot {
       members.put("debts", debts);
       members.put("leases", leases);
       members.put("latencies", latencies);
+      if (!scopeLatencies.isEmpty()) {
+        members.put("scope_latencies", scopeLatencies);
+      }
       members.put("figures", figures);
       return members;
     }

@@ -73,6 +73,7 @@ final class CountingKind implements TaskKind {
     snapshot.debt(new Snapshot.Debt("compaction", "t", 1, 2, 3, 4));
     snapshot.task(
         new Snapshot.Task("1", "compaction", "t", TaskState.HELD, "write", 1, 2, 0.5, 0, 3));
-    snapshot.latency(new Snapshot.Latency("read", 0, 1, 0, 0, 0, 0, 0, 0, 0));
+    Snapshot.Latency latency = new Snapshot.Latency("read", 0, 1, 0, 0, 0, 0, 0, 0, 0);
+    snapshot.latency(latency).scopeLatency(new Snapshot.ScopeLatency("t", latency));
   }
 }

@@ -86,7 +86,7 @@ class RequestsTest {
     Map<?, ?> answer = call("describe", "{'protocol_version':{'major':2,'minor':3,'new':1},'x':1}");
     assertEquals(-32007, errorCode(answer));
     String message = (String) ((Map<?, ?>) answer.get("error")).get("message");
-    assertTrue(message.contains("1.2") && message.contains("2.3"), message);
+    assertTrue(message.contains("1.3") && message.contains("2.3"), message);
   }
 
   @Test
@@ -99,6 +99,9 @@ class RequestsTest {
     assertEquals(1, ((List<?>) snapshot.get("tasks")).size());
     assertEquals(1, ((List<?>) snapshot.get("debts")).size());
     assertEquals(1, ((List<?>) snapshot.get("latencies")).size());
+    Map<?, ?> ofScope = (Map<?, ?>) ((List<?>) snapshot.get("scope_latencies")).get(0);
+    assertEquals("t", ofScope.get("scope"));
+    assertEquals("read", ofScope.get("class"));
     assertEquals(Map.of("x_bytes", 7.0), snapshot.get("figures"));
     clock.advanceSeconds(5);
     assertEquals(List.of(), result("snapshot", "{}").get("leases"));

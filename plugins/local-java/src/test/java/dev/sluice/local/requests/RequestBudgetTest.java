@@ -1,4 +1,4 @@
-package dev.sluice.hbase.requests;
+package dev.sluice.local.requests;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package dev.sluice.hbase.requests;
+package dev.sluice.local.requests;
 
 /**
  * How many requests are still taken at a rate. One with more rows than are ever saved up is taken
