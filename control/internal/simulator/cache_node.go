@@ -90,14 +90,14 @@ func (n *cacheNode) missShare(scope string) float64 {
 	return all.misses / max(all.hits+all.misses, math.SmallestNonzeroFloat64)
 }
 
-// end works out what the requests of the second took: all misses are in one queue.
-func (n *cacheNode) end(costs servicelevel.Costs) {
+// end works out what the requests of the second took: all misses are in one queue, on what a move leaves of the device.
+func (n *cacheNode) end(costs servicelevel.Costs, moveShare float64) {
 	var all lookups
 	for _, each := range n.second {
 		all.hits += each.hits
 		all.misses += each.misses
 	}
-	n.utilisation = min(mostUtilisation, all.misses*costs.ReadSeconds/costs.ParallelReads)
+	n.utilisation = min(mostUtilisation, all.misses*costs.ReadSeconds/costs.ParallelReads+moveShare)
 	n.latency = n.latencyOf(costs, all)
 }
 

@@ -30,9 +30,13 @@ type ServiceLevels struct {
 	OwnCacheBytes float64
 	Costs         servicelevel.Costs
 	Policy        policy.Joint
-	// JoinsAfter is how long after it was asked for a node has joined; zero for never. MostNodes bounds them.
+	// JoinsAfter is how long after it was asked for a node has joined, beside what its data takes to move; zero for
+	// never. MostNodes bounds them.
 	JoinsAfter time.Duration
 	MostNodes  int
+	// MoveBytesPerSecond is how fast data moves to a node that joins, from devices that each do DeviceBytesPerSecond; zero
+	// for data that moves at once, and takes nothing from requests.
+	MoveBytesPerSecond, DeviceBytesPerSecond float64
 	// HasThrottle says whether an application is held to its load when that is asked for.
 	HasThrottle bool
 	// ControllerDown are times without a controller; the one that comes afterwards remembers nothing.
@@ -75,8 +79,8 @@ type serviceRun struct {
 	memory policy.Memory
 	last   []policy.Target
 	lastAt time.Duration
-	// joins has when nodes that were asked for will have joined.
-	joins     []time.Duration
+	// joins is when the node that was asked for will have joined; zero for none. They join one at a time.
+	joins     time.Duration
 	throttled map[string]bool
 	wasDown   bool
 	result    ServiceLevelsResult
@@ -105,14 +109,40 @@ func RunServiceLevels(scenario ServiceLevels) ServiceLevelsResult {
 
 // join lets nodes join; each has its part of all data from then on, and nothing in its cache.
 func (r *serviceRun) join(now time.Duration) {
-	for len(r.joins) > 0 && now >= r.joins[0] {
-		r.joins = r.joins[1:]
-		left := float64(len(r.nodes)) / float64(len(r.nodes)+1)
-		for _, node := range r.nodes {
-			node.loseShare(left)
-		}
-		r.nodes = append(r.nodes, newCacheNode(len(r.nodes)+1))
+	if r.joins == 0 || now < r.joins {
+		return
 	}
+	r.joins = 0
+	left := float64(len(r.nodes)) / float64(len(r.nodes)+1)
+	for _, node := range r.nodes {
+		node.loseShare(left)
+	}
+	r.nodes = append(r.nodes, newCacheNode(len(r.nodes)+1))
+}
+
+// beginJoin has a node join, unless one does already, or there is none.
+func (r *serviceRun) beginJoin(now time.Duration) {
+	if r.JoinsAfter == 0 || r.joins > 0 || len(r.nodes) >= r.MostNodes {
+		return
+	}
+	r.joins = now + r.JoinsAfter
+	if r.MoveBytesPerSecond == 0 {
+		return
+	}
+	data := 0.0
+	for _, application := range r.Applications {
+		data += application.Object.Profile.DataBytes
+	}
+	seconds := data / float64(len(r.nodes)+1) / r.MoveBytesPerSecond
+	r.joins += time.Duration(seconds * float64(time.Second))
+}
+
+// moveShare is the part of the time of each device that the data of a node that joins takes.
+func (r *serviceRun) moveShare() float64 {
+	if r.joins == 0 || r.MoveBytesPerSecond == 0 {
+		return 0
+	}
+	return r.MoveBytesPerSecond / (float64(len(r.nodes)) * r.DeviceBytesPerSecond)
 }
 
 // serve is a second of requests.
@@ -127,7 +157,7 @@ func (r *serviceRun) serve(now time.Duration) {
 				r.serveOn(node, application, now)
 			}
 		}
-		node.end(r.Costs)
+		node.end(r.Costs, r.moveShare())
 	}
 	for _, application := range r.Applications {
 		name := application.Object.Name
@@ -225,8 +255,8 @@ func (r *serviceRun) note(now time.Duration, status servicelevel.Status) {
 		}
 		r.result.Events = append(r.result.Events, Event{now, status.Name, taken.Action})
 		switch {
-		case taken.Action == servicelevel.AddNode && r.JoinsAfter > 0 && len(r.nodes)+len(r.joins) < r.MostNodes:
-			r.joins = append(r.joins, now+r.JoinsAfter)
+		case taken.Action == servicelevel.AddNode:
+			r.beginJoin(now)
 		case taken.Action == servicelevel.Throttle && r.HasThrottle:
 			r.throttled[status.Name] = true
 		}

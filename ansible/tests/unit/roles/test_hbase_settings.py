@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -14,6 +15,7 @@ import yaml
 
 COLLECTION = Path(__file__).parents[3]
 ONE, THREE, OFFLOAD = "local-hbase", "local-hbase-three", "local-hbase-offload"
+STANDBY = "local-hbase-standby"
 COMPACTOR = "hbase.hstore.defaultengine.compactor.class"
 OFFLOAD_SOCKET = "sluice.compaction.offload.socket"
 # What a user may set, together: each run of Ansible takes seconds.
@@ -223,6 +225,21 @@ def test_one_more_region_server_changes_what_masters_read_alone(written):
     name = "hbase.master.wait.on.regionservers.maxtostart"
     told = {host: files["hbase-site.xml"].get(name) for host, files in written(THREE).items()}
     assert told == {"hb1": "3", "hb2": "3", "hb3": None}
+
+
+def test_a_node_that_joins_changes_nothing_that_others_read(written, tmp_path):
+    """Neither for them, nor for itself, which has its configuration before."""
+    joined = tmp_path / "inventory"
+    shutil.copytree(COLLECTION / "inventories" / STANDBY, joined)
+    groups = ("hdfs_datanode", "hbase_regionserver")
+    noted = {group: {"hosts": {"hb3": None}} for group in groups}
+    (joined / "joined-hb3.yml").write_text(yaml.safe_dump(noted))
+    before, after = written(STANDBY), written(str(joined))
+    assert sorted(before) == ["hb1", "hb2", "hb3"]
+    assert after == before
+    assert before["hb1"]["hdfs-site.xml"]["dfs.replication"] == "2"
+    name = "hbase.master.wait.on.regionservers.maxtostart"
+    assert before["hb1"]["hbase-site.xml"][name] == "2"
 
 
 def test_the_stock_build_knows_nothing_of_it(written):

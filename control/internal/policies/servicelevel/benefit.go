@@ -124,7 +124,7 @@ func (r *round) checkProfile(object *objectState) {
 	}
 	object.state = servicelevel.Refused
 	object.reason += ", which cannot be promised: " + admitted.Reason + "; " + admitted.Nearest
-	r.ask(object, servicelevel.AddNode)
+	r.askForNode(object)
 }
 
 // resources are those that admission goes by.
@@ -176,6 +176,9 @@ func (r *round) expected(object *objectState, misses float64) float64 {
 	return max(byModel, object.judged.seconds*factor)
 }
 
+// longestSeconds bounds what is shown, as a time.Duration cannot hold everything that numbers of people lead to.
+const longestSeconds = 1e9
+
 func formatSeconds(seconds float64) string {
-	return quantity.FormatDuration(time.Duration(seconds * float64(time.Second)))
+	return quantity.FormatDuration(time.Duration(min(seconds, longestSeconds) * float64(time.Second)))
 }

@@ -224,14 +224,15 @@ func (r *round) grow(object *objectState) {
 	object.note(r.view.Now, servicelevel.GrowCache, object.reason)
 }
 
-// wantNode asks for a node. What it costs is said: what the caches held of the data that moves has to be read anew.
+// wantNode asks for a node, unless somebody does more than he was promised for, or its move cannot be afforded.
 func (r *round) wantNode(object *objectState, why string) {
+	object.reason += ": " + why
 	if r.above != nil {
-		object.reason += fmt.Sprintf(": %s, but %s, which comes first, does more than it was promised for", why, r.above.demand.Name)
+		object.reason += fmt.Sprintf(", but %s, which comes first, does more than it was promised for", r.above.demand.Name)
+		object.withdraw()
 		return
 	}
-	object.state = servicelevel.WantsNode
-	object.reason += fmt.Sprintf(": %s: a node more would take %s of its data over", why,
-		quantity.FormatBytes(object.demand.Profile.DataBytes/float64(object.nodes+1)))
-	r.ask(object, servicelevel.AddNode)
+	if r.askForNode(object) {
+		object.state = servicelevel.WantsNode
+	}
 }

@@ -6,6 +6,7 @@
 package servicelevel
 
 import (
+	"slices"
 	"time"
 
 	"sluice.dev/control/internal/policies/parameters"
@@ -21,11 +22,13 @@ type Policy struct {
 	leastBenefit  float64
 	giveBelow     float64
 	latencyStale  time.Duration
+	// What it takes to bring a node in.
+	moveBytesPerSecond, deviceBytesPerSecond, mostMoveSeconds float64
 }
 
 // Parameters declares the parameters.
 func Parameters() []parameters.Parameter {
-	return append(costParameters(), decisionParameters()...)
+	return slices.Concat(costParameters(), decisionParameters(), moveParameters())
 }
 
 func costParameters() []parameters.Parameter {
@@ -74,6 +77,23 @@ func decisionParameters() []parameters.Parameter {
 	}
 }
 
+func moveParameters() []parameters.Parameter {
+	return []parameters.Parameter{
+		{
+			Name: "move_bytes_per_second", Type: parameters.Number, Default: 5e7, Least: 1e3, Most: 1e12,
+			Meaning: "How much data moves a second to a node that joins, from all others together.",
+		},
+		{
+			Name: "device_bytes_per_second", Type: parameters.Number, Default: 1e8, Least: 1e3, Most: 1e12,
+			Meaning: "How much the device of a node reads or writes a second where data moves.",
+		},
+		{
+			Name: "most_move_seconds", Type: parameters.Number, Default: 3600.0, Least: 1, Most: 1e6,
+			Meaning: "A node whose data would move for longer is not asked for, as it would pay too late.",
+		},
+	}
+}
+
 // New makes the policy from the parameters of a configuration file.
 func New(given map[string]any) (policy.Policy, error) {
 	values, err := parameters.Decode(Parameters(), given)
@@ -90,6 +110,10 @@ func New(given map[string]any) (policy.Policy, error) {
 		leastBenefit:  values.Number("least_benefit_share"),
 		giveBelow:     values.Number("give_below_share"),
 		latencyStale:  values.Seconds("latency_stale_seconds"),
+
+		moveBytesPerSecond:   values.Number("move_bytes_per_second"),
+		deviceBytesPerSecond: values.Number("device_bytes_per_second"),
+		mostMoveSeconds:      values.Number("most_move_seconds"),
 	}, nil
 }
 

@@ -53,7 +53,7 @@ func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Targe
 	targets, servers := make(map[string][]policy.Target, len(view.ServiceLevels)), totals{}
 	byScope := map[string][]policy.Target{}
 	for _, target := range view.Targets {
-		if !p.isLost(target) {
+		if p.isNode(target) {
 			byScope[target.Scope] = append(byScope[target.Scope], target)
 		}
 	}
@@ -81,6 +81,13 @@ const lostDecisions = 3
 // isLost says whether an instance has been silent for so long that the others have to do without it.
 func (p *Policy) isLost(target policy.Target) bool {
 	return !target.Fresh && target.Age > lostDecisions*p.decisionEvery
+}
+
+// isNode says whether an instance is one that objects are on, as a region server is, and a master, which offers other
+// things, is not.
+func (p *Policy) isNode(target policy.Target) bool {
+	isOther := len(target.Description.Capabilities) > 0 && !target.Offers(store.ReservedBytes)
+	return !isOther && !p.isLost(target)
 }
 
 // decisions are what the memory says now, for each target.

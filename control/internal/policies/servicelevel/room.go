@@ -14,7 +14,7 @@ func (r *round) budget() (int, bool) {
 	budget := math.MaxInt
 	ours := leased(r.view)
 	for _, target := range r.view.Targets {
-		if r.isLost(target) {
+		if !r.isNode(target) {
 			continue
 		}
 		if !target.Fresh {

@@ -41,6 +41,8 @@ type server struct {
 	age     time.Duration
 	lease   float64
 	isStock bool
+	// isMaster is one of the store's instances that has no cache.
+	isMaster bool
 }
 
 func newServer(node string) *server {
@@ -69,6 +71,10 @@ func (s *server) target() policy.Target {
 	}
 	if s.isStock {
 		target.Description.Capabilities = nil
+	}
+	if s.isMaster {
+		target.Description.Capabilities = []store.Capability{{Kind: store.Balancing, Settings: []store.SettingName{store.Hold}}}
+		target.Snapshot = store.Snapshot{}
 	}
 	if s.lease > 0 {
 		target.Lease = &store.Lease{Setting: store.Setting{Name: store.ReservedBytes, Number: s.lease}, TimeLeft: time.Second}
@@ -227,6 +233,24 @@ func TestAStoreWithoutReservationsIsLeftAlone(t *testing.T) {
 	decisions, _ := l.run(12)
 	if decisions[0].Verdict != policy.Stop || !strings.Contains(decisions[0].Reason, "no setting reserved_bytes or added_bytes") {
 		t.Errorf("the decision is %+v", decisions[0])
+	}
+}
+
+// A master of HBase is an instance of the store, and no node that has data or cache.
+func TestAMasterIsNoNode(t *testing.T) {
+	l := newLoop(t, 3)
+	l.servers[0].isMaster = true
+	decisions, statuses := l.run(11)
+	if decisions[0].Verdict != policy.Stop || decisions[0].Setting != nil {
+		t.Errorf("of the master it decides %+v", decisions[0])
+	}
+	for _, decision := range decisions[1:] {
+		if decision.Setting == nil || decision.Setting.Number != 1e8 {
+			t.Errorf("of a region server it decides %+v", decision)
+		}
+	}
+	if statuses[0].Nodes != 2 {
+		t.Errorf("it fares as %+v", statuses[0])
 	}
 }
 
