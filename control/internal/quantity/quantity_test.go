@@ -55,7 +55,7 @@ func TestParseSettingRefusesAndSaysWhatToWrite(t *testing.T) {
 		"duration_seconds=6MB":        "1.5s",
 		"duration_seconds=-2s":        "1.5s",
 		"concurrency=2B":              "2",
-		"glide":                       "Known settings: concurrency",
+		"glide":                       "Known settings: added_bytes",
 	} {
 		_, err := quantity.ParseSetting(text)
 		var failure *store.Error
