@@ -36,6 +36,8 @@ def test_a_host_that_stands_by_may_join():
         "Require that no other host joins",
     ):
         assert not refused(host, name), name
+        # A message is put together whether it is needed or not.
+        assert host.message(task_of("standby_nodes", "check.yml", name))
 
 
 @pytest.mark.parametrize(
