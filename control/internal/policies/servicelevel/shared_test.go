@@ -198,6 +198,8 @@ func TestTheBenefitIsByTheWholeCache(t *testing.T) {
 func TestNobodyGivesAStepOfASharedCache(t *testing.T) {
 	rich, poor := newTable("rich", 10*time.Millisecond), newTable("poor", 80*time.Millisecond)
 	s := newSharing(t, rich, poor)
+	// So slow that nobody loses his target for it.
+	s.moveBytesPerSecond = 5e6
 	s.given["n0shop.rich"] = s.reservable
 	rich.hitsPerSecond, rich.missesPerSecond = 100, 1
 	_, statuses := s.run(300)
