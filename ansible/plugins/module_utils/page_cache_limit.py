@@ -7,6 +7,7 @@ heap of a Java machine, is not counted on version 1 and is added to the bound on
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,15 +79,29 @@ def limit(groups: ControlGroups, unit: str, page_cache_bytes: int) -> bool:
 
 def _limit_by_group(groups: ControlGroups, unit: str, page_cache_bytes: int) -> bool:
     """A group of version 1 below the container's, with the unit's processes in it."""
-    processes = (unit_folder(groups, unit) / "cgroup.procs").read_text().split()
+    unit_processes = unit_folder(groups, unit) / "cgroup.procs"
     group = groups.folder("memory") / unit
-    was_there = group.exists()
     group.mkdir(exist_ok=True)
-    before = (group / "cgroup.procs").read_text().split() if was_there else []
     (group / "memory.limit_in_bytes").write_text(str(page_cache_bytes))
-    for process in processes:
-        (group / "cgroup.procs").write_text(process)
-    return sorted(before) != sorted(processes)
+    return _move(unit_processes, group / "cgroup.procs")
+
+
+def _move(source: Path, group: Path) -> bool:
+    """Put every process of one group into another too; whether one was not there.
+
+    A process may start another, or end, while it is moved: look until none is left outside.
+    """
+    changed = False
+    while outside := _processes(source) - _processes(group):
+        changed = True
+        for process in outside:
+            with contextlib.suppress(ProcessLookupError):
+                group.write_text(process)
+    return changed
+
+
+def _processes(group: Path) -> set[str]:
+    return set(group.read_text().split()) if group.exists() else set()
 
 
 def lift(groups: ControlGroups, unit: str) -> bool:

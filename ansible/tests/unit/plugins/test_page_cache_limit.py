@@ -1,5 +1,8 @@
 """Bounds on the page cache of a unit, in control groups of both versions that are made of files."""
 
+import errno
+from pathlib import Path
+
 import pytest
 from ansible_collections.sluice.stores.plugins.module_utils.page_cache_limit import (
     ControlGroups,
@@ -85,6 +88,28 @@ def test_version_2_bounds_the_unit_by_what_it_has_and_the_page_cache(tmp_path):
     assert (inner / "memory.max").read_text() == str(BOUND + 1024)
     assert group_to_reclaim(groups, UNIT) == ""
     assert not lift(groups, UNIT)
+
+
+def test_version_1_takes_processes_that_start_and_end_meanwhile(version_1, monkeypatch):
+    groups, top = version_1
+    listed = unit_in(top / "systemd/pod/c1") / "cgroup.procs"
+    listed.write_text("4242\n4243\n")
+    group = top / "memory/pod/c1" / UNIT / "cgroup.procs"
+    write_text = Path.write_text
+
+    def kernel(path, text):
+        """4242 starts 4244 while it is moved, and 4243 has ended."""
+        if path != group:
+            return write_text(path, text)
+        write_text(listed, "4242\n4244\n")
+        if text == "4243":
+            raise ProcessLookupError(errno.ESRCH, "No such process")
+        already = group.read_text() if group.exists() else ""
+        return write_text(group, f"{already}{text}\n")
+
+    monkeypatch.setattr(Path, "write_text", kernel)
+    assert limit(groups, UNIT, BOUND)
+    assert group.read_text() == "4242\n4244\n"
 
 
 def test_a_unit_that_does_not_run_is_told(version_1):
