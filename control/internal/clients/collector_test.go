@@ -169,7 +169,6 @@ func TestTotalsAreMovingAverages(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.pass(2)
-	c.Latencies()
 	used := c.Usage()["hbase"]
 	is := used.Totals["read"]
 	// An eighth of the way from 16 ms to 24 ms, and the same way from each rate to the next.

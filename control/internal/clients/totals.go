@@ -67,6 +67,7 @@ func (c *Collector) Usage() map[string]Usage {
 	now := c.now()
 	all := make(map[string]Usage, len(c.stores))
 	for kind, of := range c.stores {
+		of.endInterval(now)
 		used := Usage{Clients: of.clients(now), LostRequests: of.lost, Totals: make(map[string]Totals, len(of.totals))}
 		for class, totals := range of.totals {
 			shown := *totals
