@@ -19,6 +19,8 @@ const (
 	idleTime = 5 * time.Second
 	// keptIntervals is how many are shown, so that a controller that is late misses none.
 	keptIntervals = 2
+	// shownFor is for how long the last intervals are shown, as those of stores that no longer answer are.
+	shownFor = time.Minute
 	// maxScopes bounds the parts of a store that are told apart in an interval, the first ones that come.
 	maxScopes = 100
 )
@@ -188,9 +190,6 @@ func (c *Collector) Latencies() []policy.ClientLatencies {
 func (o *observed) forget(now time.Time) {
 	o.ended = slices.DeleteFunc(o.ended, func(ended interval) bool { return now.Sub(ended.at) > shownFor })
 }
-
-// shownFor is for how long the last intervals are shown, as those of stores that no longer answer are.
-const shownFor = time.Minute
 
 func (o *observed) latencies(all policy.ClientLatencies) policy.ClientLatencies {
 	for _, ended := range o.ended {

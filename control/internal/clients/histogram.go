@@ -2,7 +2,6 @@ package clients
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -20,16 +19,6 @@ func bucketEnd(bucket int) time.Duration {
 	}
 	exponent, mantissa := bucket/subBuckets-1, bucket%subBuckets+subBuckets
 	return time.Duration(mantissa+1) << exponent * time.Microsecond
-}
-
-// bucketOf is the bucket of a request that took so long.
-func bucketOf(took time.Duration) int {
-	microseconds := uint64(max(0, took.Microseconds()))
-	if microseconds < 2*subBuckets {
-		return int(microseconds)
-	}
-	exponent := bits.Len64(microseconds) - bits.Len64(2*subBuckets-1)
-	return min(bucketCount-1, subBuckets*exponent+int(microseconds>>exponent))
 }
 
 // histogram adds up what clients have told of requests.

@@ -1,11 +1,22 @@
 package clients
 
 import (
+	"math/bits"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 )
+
+// bucketOf is the bucket of a request that took so long, as clients work it out.
+func bucketOf(took time.Duration) int {
+	microseconds := uint64(max(0, took.Microseconds()))
+	if microseconds < 2*subBuckets {
+		return int(microseconds)
+	}
+	exponent := bits.Len64(microseconds) - bits.Len64(2*subBuckets-1)
+	return min(bucketCount-1, subBuckets*exponent+int(microseconds>>exponent))
+}
 
 // A request is in the bucket that it is below the end of, and not below the end of the one before.
 func TestBucketsHoldWhatTheySay(t *testing.T) {

@@ -1,27 +1,19 @@
 // Package clients takes the response times that the clients of stores on a node have measured, and adds them up for
-// each kind of store. The messages are described by the JSON Schemas of proto/local/clients, of which folder schema
-// holds a copy, and by docs/client-latencies.md.
+// each kind of store. The messages are described by the JSON Schemas of proto/local/clients, and by
+// docs/client-latencies.md.
 package clients
 
 import (
-	"embed"
 	"encoding/json"
 	"fmt"
 
-	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/store"
 )
-
-//go:generate sh -c "cp ../../../proto/local/clients/*.schema.json schema/"
-
-//go:embed schema/*.schema.json
-var schemaFiles embed.FS
-
-var schemas = localprotocol.NewSchemas(schemaFiles, "https://sluice.dev/local/clients/1/")
 
 const (
 	methodReport  = "report"
 	maxScopeBytes = 1024
+	pageOfAll     = "docs/client-latencies.md lists what a report has."
 )
 
 // Version is a version of the messages. An agent refuses another major version; a minor version only adds members.
@@ -64,20 +56,12 @@ type reportResult struct {
 
 // ParseReport reads and checks the params of a report. Errors are of type *store.Error.
 func ParseReport(params json.RawMessage) (Report, error) {
-	var report Report
 	if err := checkVersion(params); err != nil {
-		return report, err
+		return Report{}, err
 	}
-	if err := schemas.Validate("report-params", params); err != nil {
-		return report, store.Invalidf("report: %w", err).WithHint("docs/client-latencies.md lists what a report has.")
-	}
-	if err := json.Unmarshal(params, &report); err != nil {
-		return report, store.Invalidf("report: %w", err)
-	}
-	for _, requests := range report.Requests {
-		if err := store.ValidateText("scope", requests.Scope, maxScopeBytes); err != nil {
-			return report, err
-		}
+	report, err := readReport(params)
+	if err != nil {
+		return Report{}, store.Invalidf("report: %w", err).WithHint(pageOfAll)
 	}
 	return report, nil
 }
