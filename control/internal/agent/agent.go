@@ -58,6 +58,7 @@ type Agent struct {
 	health        *protocol.Health
 	server        *grpc.Server
 	metricsServer *http.Server
+	clients       clientReports
 	compactions   compactions
 	poolServer    poolServer
 	poolGateway   poolGateway
@@ -87,7 +88,7 @@ func Open(ctx context.Context, config Config, logger *slog.Logger) (*Agent, erro
 	}
 	agent := &Agent{config: config, logger: logger, credentials: credentials, stopping: make(chan struct{})}
 	err = errors.Join(
-		agent.checkIdentity(), agent.listen(ctx), agent.openCompactions(ctx), agent.openPoolServer(), agent.openPoolGateway(ctx))
+		agent.checkIdentity(), agent.listen(ctx), agent.openClients(ctx), agent.openCompactions(ctx), agent.openPoolServer(), agent.openPoolGateway(ctx))
 	if err != nil {
 		return nil, errors.Join(err, agent.close())
 	}
@@ -130,7 +131,7 @@ func (a *Agent) listen(ctx context.Context) error {
 // close undoes Open for an agent that does not serve.
 func (a *Agent) close() error {
 	a.credentials.Close()
-	problems := []error{a.closeCompactions(), a.closePoolRepair(), a.closePoolGateway(), a.closePoolServer(), a.closeMetadata()}
+	problems := []error{a.closeClients(), a.closeCompactions(), a.closePoolRepair(), a.closePoolGateway(), a.closePoolServer(), a.closeMetadata()}
 	for _, listener := range []net.Listener{a.listener, a.metricsListener} {
 		if listener != nil {
 			problems = append(problems, listener.Close())
@@ -145,6 +146,7 @@ func (a *Agent) assemble(ctx context.Context) error {
 		Version: version.Number(), Now: time.Now,
 		States:            func() []*stores.State { return a.registry.States() },
 		NodeSignals:       a.nodeSignals,
+		Clients:           a.clientUsage,
 		CertificateExpiry: a.credentials.ExpiresAt,
 		RefusedHandshakes: a.credentials.RefusedHandshakes,
 	})
@@ -170,7 +172,7 @@ func (a *Agent) assemble(ctx context.Context) error {
 	grpc_health_v1.RegisterHealthServer(a.server, a.health)
 	sluicev1.RegisterAgentServiceServer(a.server, &service{
 		node: a.config.Node, version: version.Number(), now: time.Now,
-		registry: a.registry, signals: a.nodeSignals, audit: orders, stopping: a.stopping,
+		registry: a.registry, signals: a.nodeSignals, clients: a.clientLatencies, audit: orders, stopping: a.stopping,
 	})
 	a.registerCompactions(a.server)
 	a.registerPoolServer(a.server)
@@ -195,9 +197,10 @@ func (a *Agent) Serve(ctx context.Context) error {
 	loops.Go(func() { a.sampleSignals(background) })
 	<-found
 
-	failures := make(chan error, 4)
+	failures := make(chan error, 5)
 	loops.Go(func() { failures <- a.server.Serve(a.listener) })
 	loops.Go(func() { failures <- a.metricsServer.ServeTLS(a.metricsListener, "", "") })
+	a.serveClients(background, loops.Go, failures)
 	a.serveCompactions(background, loops.Go, failures)
 	a.servePoolServer(background, loops.Go)
 	a.serveMetadata(background, loops.Go)

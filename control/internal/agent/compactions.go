@@ -161,6 +161,9 @@ func (a *Agent) closeCompactions() error {
 // withoutOwnSockets leaves out the agent's own, which are where those of stores are.
 func (a *Agent) withoutOwnSockets(found []discovery.Socket) []discovery.Socket {
 	own := make(map[string]bool)
+	if clients := a.config.Clients; clients != nil {
+		own[clients.Socket] = true
+	}
 	if client := a.config.Compaction.Client; client != nil {
 		own[client.Socket] = true
 	}

@@ -29,8 +29,10 @@ type Config struct {
 	// SocketDirectory holds the sockets of plug-ins, STORE/INSTANCE.sock.
 	SocketDirectory string     `yaml:"socket_directory"`
 	Postgres        []Postgres `yaml:"postgres"`
-	Compaction      Compaction `yaml:"compaction"`
-	Pool            Pool       `yaml:"pool"`
+	// Clients is nil where no reports of clients are taken.
+	Clients    *Clients   `yaml:"clients"`
+	Compaction Compaction `yaml:"compaction"`
+	Pool       Pool       `yaml:"pool"`
 	// CPUGroupDirectories hold the files of the control group whose load is the node's; the whole machine's
 	// is if there are none.
 	CPUGroupDirectories   []string `yaml:"cpu_group_directories"`

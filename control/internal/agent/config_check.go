@@ -55,6 +55,9 @@ func (c Config) check() error {
 		}
 		seen[instance.Instance] = true
 	}
+	if clients := c.Clients; clients != nil {
+		problems = append(problems, clients.check("clients"))
+	}
 	if client := c.Compaction.Client; client != nil {
 		problems = append(problems, client.check("compaction.client", c.Node))
 	}

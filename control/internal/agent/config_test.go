@@ -311,7 +311,30 @@ func TestPoolMetadataDefaults(t *testing.T) {
 	}
 }
 
+func TestClientsDefaults(t *testing.T) {
+	config, err := parse([]byte(minimalConfig + "clients:\n  stores: [hbase, cassandra]\n"))
+	want := &Clients{Socket: "/run/sluice/clients/agent.sock", Stores: []string{"hbase", "cassandra"}}
+	if err != nil || !reflect.DeepEqual(config.Clients, want) {
+		t.Errorf("got %+v, %v", config.Clients, err)
+	}
+	if config, err := parse([]byte(minimalConfig)); err != nil || config.Clients != nil {
+		t.Errorf("unless they are configured: %+v, %v", config.Clients, err)
+	}
+	for text, want := range map[string]string{
+		"clients: {stores: []}":                          "clients.stores must have 1 to 8 kinds",
+		"clients: {stores: [a, b, c, d, e, f, g, h, i]}": "not 9",
+		"clients: {stores: [hbase, hbase]}":              `clients.stores[1] "hbase" is there twice`,
+		"clients: {stores: [h/base]}":                    "clients.stores[0] must be a kind of store",
+		"clients: {stores: [hbase], socket: agent.sock}": "clients.socket",
+	} {
+		if _, err := parse([]byte(minimalConfig + text + "\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %q in it", text, err, want)
+		}
+	}
+}
+
 func FuzzConfig(f *testing.F) {
+	f.Add([]byte(minimalConfig + "clients: {stores: [hbase]}\n"))
 	f.Add([]byte(minimalConfig))
 	f.Add([]byte(compactionConfig))
 	f.Add([]byte(poolConfig))

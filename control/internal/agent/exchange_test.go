@@ -30,6 +30,7 @@ func TestSlowControllersAreNotSentOldSnapshots(t *testing.T) {
 	stream := &countingStream{}
 	x := &exchange{stream: stream, service: &service{
 		node: "n1", now: time.Now, signals: func() policy.NodeSignals { return policy.NodeSignals{} },
+		clients:  func() []policy.ClientLatencies { return nil },
 		registry: stores.NewRegistry(time.Second, time.Now, nil, nil),
 	}}
 	sendMany := func() {

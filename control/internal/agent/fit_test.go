@@ -67,6 +67,7 @@ func serviceOf(t *testing.T, tasks map[string]int) *service {
 	return &service{
 		node: "n1", now: time.Now, registry: registry,
 		signals: func() policy.NodeSignals { return policy.NodeSignals{SampledAt: time.Now()} },
+		clients: func() []policy.ClientLatencies { return nil },
 	}
 }
 

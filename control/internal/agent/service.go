@@ -25,6 +25,7 @@ type service struct {
 	now      func() time.Time
 	registry *stores.Registry
 	signals  func() policy.NodeSignals
+	clients  func() []policy.ClientLatencies
 	audit    audit
 	// steerings is how many exchanges there are; stopping ends them when it is closed.
 	steerings atomic.Int32
@@ -48,7 +49,7 @@ func (s *service) GetSnapshot(context.Context, *sluicev1.GetSnapshotRequest) (*s
 }
 
 func (s *service) snapshot() *sluicev1.GetSnapshotResponse {
-	node := wire.NodeSnapshot{Node: s.node, Version: s.version, Signals: s.signals()}
+	node := wire.NodeSnapshot{Node: s.node, Version: s.version, Signals: s.signals(), Clients: s.clients()}
 	for _, state := range s.shown() {
 		if state.Description != nil {
 			node.Descriptions = append(node.Descriptions, *state.Description)

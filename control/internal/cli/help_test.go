@@ -147,9 +147,9 @@ func TestMarkdownLinksLeadToTheCommands(t *testing.T) {
 func TestVersion(t *testing.T) {
 	w := newWorld(t)
 	for command, want := range map[string]string{
-		"version":         "sluice 1.2.3, protocol 1.9, go",
-		"version -o json": "\"version\": \"1.2.3\",\n  \"protocol_version\": \"1.9\"",
-		"version -o yaml": "version: 1.2.3\nprotocol_version: \"1.9\"\n",
+		"version":         "sluice 1.2.3, protocol 1.10, go",
+		"version -o json": "\"version\": \"1.2.3\",\n  \"protocol_version\": \"1.10\"",
+		"version -o yaml": "version: 1.2.3\nprotocol_version: \"1.10\"\n",
 	} {
 		if got := w.run(t, strings.Fields(command)...); got.code != exitOK || !strings.Contains(got.stdout, want) {
 			t.Errorf("%s: exit code %d, output %q", command, got.code, got.stdout)

@@ -91,6 +91,15 @@ func TestAFileThatIsWrongIsNotSent(t *testing.T) {
 	}
 }
 
+func TestAServiceLevelThatClientsMeasureIsApplied(t *testing.T) {
+	w := newWorld(t)
+	w.run(t, "slo", "apply", "--file", w.write(t, strings.Replace(levelsFile, "0.03}", "0.03, measured_at: client}", 1)))
+	taken := w.controller.Taken()
+	if len(taken) != 1 || taken[0].(*sluicev1.ApplyServiceLevelsRequest).GetServiceLevels()[0].GetTarget().GetMeasuredAt() != "client" {
+		t.Errorf("the orders are %v", taken)
+	}
+}
+
 func TestServiceLevelsAreDeleted(t *testing.T) {
 	w := newWorld(t)
 	got := w.run(t, "slo", "delete", "orders", "--version", "7")

@@ -36,6 +36,7 @@ func (c *Controller) decideAll(signals signalsByPolicy) []outcome {
 		if p.joint != nil {
 			view.ServiceLevels = c.levels.of(p.config.Targets.Store)
 			scopes = p.joint.Scopes(view.ServiceLevels)
+			view.Clients = clientsOf(c.nodes, p.config.Targets.Store, now, c.config.Stale())
 		}
 		view.Targets = p.selectTargets(c.nodes, scopes, now, c.config.Stale())
 		stop := c.reasonToStop(p, view.Signals)

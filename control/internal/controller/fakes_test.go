@@ -75,8 +75,10 @@ type memoryAgent struct {
 	// signalsAge is that of the node's signals.
 	signalsAge time.Duration
 	devices    []policy.DeviceSignals
-	asked      int
-	isClosed   bool
+	// clients are what clients on the node tell.
+	clients  []policy.ClientLatencies
+	asked    int
+	isClosed bool
 	// failWrites loses orders for leases.
 	failWrites bool
 	// steered receives each exchange that is begun; without it there are none, as with an older agent.
@@ -146,6 +148,10 @@ func (a *memoryAgent) snapshot() *sluicev1.GetSnapshotResponse {
 	snapshot := wire.NodeSnapshot{
 		Node: a.node, Version: "test",
 		Signals: policy.NodeSignals{SampledAt: now.Add(-a.signalsAge), CPUUsed: 0.5, Devices: a.devices},
+	}
+	for _, clients := range a.clients {
+		clients.TakenAt = now
+		snapshot.Clients = append(snapshot.Clients, clients)
 	}
 	for name, instance := range a.instances {
 		if !instance.isSilent {

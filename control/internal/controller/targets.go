@@ -187,6 +187,23 @@ func descriptionOf(descriptions []store.Description, ref policy.Ref) store.Descr
 	return store.Description{}
 }
 
+// clientsOf is what clients of a kind of store tell on all nodes, those without an instance of it as well.
+func clientsOf(nodes []*node, kind string, now time.Time, stale time.Duration) (all []policy.ClientLatencies) {
+	for _, node := range nodes {
+		state := node.state.Load()
+		if state.latest == nil {
+			continue
+		}
+		for _, clients := range state.latest.report.Clients {
+			clients.Age = now.Sub(clients.TakenAt)
+			if clients.Store == kind && clients.Age <= stale {
+				all = append(all, clients)
+			}
+		}
+	}
+	return all
+}
+
 // leaseOn is the policy's own lease on the pace of a target, on its tier or its reservation: the one that was written last, if that was
 // after the snapshot was taken, else the one in the snapshot.
 func (p *activePolicy) leaseOn(target policy.Target, now time.Time) *store.Lease {

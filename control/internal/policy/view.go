@@ -21,6 +21,9 @@ type View struct {
 	Targets   []Target
 	// ServiceLevels are the objects that the policy decides for, by name; those of other stores are left out.
 	ServiceLevels []servicelevel.Object
+	// Clients are the response times that clients of the policy's kind of store have measured, of each node that they
+	// are on; those that are too old to act on are left out. Only policies that decide jointly have them.
+	Clients []ClientLatencies
 	// Signals are the results of the policy's PromQL queries, by name.
 	Signals map[string]Signal
 }
@@ -62,6 +65,20 @@ func (t Target) Offers(setting store.SettingName) bool {
 	return slices.ContainsFunc(t.Description.Capabilities, func(capability store.Capability) bool {
 		return capability.Kind == t.Kind && slices.Contains(capability.Settings, setting)
 	})
+}
+
+// ClientLatencies are the response times that clients of a kind of store on a node have measured.
+type ClientLatencies struct {
+	Node  string
+	Store string
+	// Clients is how many have reported lately.
+	Clients int
+	TakenAt time.Time
+	// Age is that of what is told, in a view; ages of intervals are as of then.
+	Age       time.Duration
+	Latencies []store.Latency
+	// ScopeLatencies are those of parts of the store; those of a part of a part are in those of the part as well.
+	ScopeLatencies []store.ScopeLatency
 }
 
 // NodeSignals is the state of a node.

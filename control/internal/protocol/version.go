@@ -18,7 +18,7 @@ import (
 
 const (
 	// Version is that of proto/sluice/v1 which this program speaks.
-	Version = "1.9"
+	Version = "1.10"
 	// firstVersion is the first one that peers tell each other.
 	firstVersion = "1.0"
 	// MetadataKey is where client and server tell each other their version, in the headers of each call.

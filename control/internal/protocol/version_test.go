@@ -50,15 +50,15 @@ func TestServerChecksTheVersionOfTheCaller(t *testing.T) {
 		"newer minor": {[]string{"1.31"}, nil},
 		"newer major": {
 			[]string{"2.0"},
-			[]string{"this server speaks protocol 1.9", "the caller speaks 2.0", "Upgrade this server"},
+			[]string{"this server speaks protocol 1.10", "the caller speaks 2.0", "Upgrade this server"},
 		},
 		"older major": {
 			[]string{"0.9"},
-			[]string{"this server speaks protocol 1.9", "the caller speaks 0.9", "Upgrade the caller"},
+			[]string{"this server speaks protocol 1.10", "the caller speaks 0.9", "Upgrade the caller"},
 		},
-		"none":        {nil, []string{"the caller names 0 protocol versions", "this server speaks 1.9", "upgrade"}},
+		"none":        {nil, []string{"the caller names 0 protocol versions", "this server speaks 1.10", "upgrade"}},
 		"two":         {[]string{"1.0", "1.0"}, []string{"names 2 protocol versions"}},
-		"no number":   {[]string{"latest"}, []string{`"latest" is not of the form MAJOR.MINOR`, "speaks 1.9"}},
+		"no number":   {[]string{"latest"}, []string{`"latest" is not of the form MAJOR.MINOR`, "speaks 1.10"}},
 		"no minor":    {[]string{"1"}, []string{`"1" is not of the form`}},
 		"three parts": {[]string{"1.0.0"}, []string{`"1.0.0" is not of the form`}},
 		"signed":      {[]string{"+1.0"}, []string{`"+1.0" is not of the form`}},
@@ -144,8 +144,8 @@ func TestClientChecksTheVersionOfTheServer(t *testing.T) {
 		parts    []string
 	}{
 		"newer minor": {[]string{"1.9"}, nil},
-		"newer major": {[]string{"2.0"}, []string{"this client speaks protocol 1.9", "speaks 2.0", "Upgrade this client"}},
-		"older major": {[]string{"0.9"}, []string{"this client speaks protocol 1.9", "speaks 0.9", "Upgrade the server at"}},
+		"newer major": {[]string{"2.0"}, []string{"this client speaks protocol 1.10", "speaks 2.0", "Upgrade this client"}},
+		"older major": {[]string{"0.9"}, []string{"this client speaks protocol 1.10", "speaks 0.9", "Upgrade the server at"}},
 		"none":        {nil, []string{"the server at", "names 0 protocol versions", "a release before 1.0"}},
 		"no version":  {[]string{"x"}, []string{"the server at", `"x" is not of the form MAJOR.MINOR`}},
 	}

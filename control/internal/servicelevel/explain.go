@@ -59,11 +59,11 @@ func (p plan) explainTarget(given share) string {
 		formula = fmt.Sprintf("%.3g x exp(%s)", 1-quantile, formula)
 	}
 	if given.mostMisses < 0 {
-		return fmt.Sprintf("%s: target %s %s, less than the %s of a hit", given.object.Name, target.Statistic,
-			duration(target.Seconds), duration(p.resources.Costs.HitSeconds))
+		return fmt.Sprintf("%s: target %s %s%s, less than the %s of a hit", given.object.Name, target.Statistic,
+			duration(target.Seconds), target.Where(), duration(p.resources.Costs.HitSeconds))
 	}
-	return fmt.Sprintf("%s: target %s %s: at most %s = %s of its reads may miss", given.object.Name, target.Statistic,
-		duration(target.Seconds), formula, percent(given.mostMisses))
+	return fmt.Sprintf("%s: target %s %s%s: at most %s = %s of its reads may miss", given.object.Name, target.Statistic,
+		duration(target.Seconds), target.Where(), formula, percent(given.mostMisses))
 }
 
 // explainHits shows the share of hits.

@@ -66,10 +66,36 @@ type Profile struct {
 	ReadShare float64 `yaml:"read_share" json:"read_share"`
 }
 
+// Place is where response times are measured.
+type Place string
+
+// The places. What is kept and sent has nothing for AtStore, as before there were places.
+const (
+	AtStore  Place = ""
+	AtClient Place = "client"
+)
+
+// PlaceOf is the place that a word stands for: "store" may be written as well as left out.
+func PlaceOf(word Place) Place {
+	if word == "store" {
+		return AtStore
+	}
+	return word
+}
+
 // Target is the response time that reads shall have.
 type Target struct {
-	Statistic Statistic `yaml:"statistic" json:"statistic"`
-	Seconds   float64   `yaml:"seconds" json:"seconds"`
+	Statistic  Statistic `yaml:"statistic" json:"statistic"`
+	Seconds    float64   `yaml:"seconds" json:"seconds"`
+	MeasuredAt Place     `yaml:"measured_at" json:"measured_at,omitempty"`
+}
+
+// Where says where a target is measured, in sentences: nothing at the store, which is the usual.
+func (t Target) Where() string {
+	if t.MeasuredAt == AtClient {
+		return " as clients measure it"
+	}
+	return ""
 }
 
 // Object is a service level: what an application needs of a part of a store, and up to what load.

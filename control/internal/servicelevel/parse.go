@@ -69,6 +69,7 @@ func (o *Object) setDefaults() {
 	if o.Weight == 0 {
 		o.Weight = 1
 	}
+	o.Target.MeasuredAt = PlaceOf(o.Target.MeasuredAt)
 }
 
 func checkAll(objects []Object) []document.Finding {

@@ -53,6 +53,20 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	}
 }
 
+// What is measured at the store is the same whether that is written or not, also for those who know of no other place.
+func TestWhereATargetIsMeasured(t *testing.T) {
+	for written, want := range map[string]Place{"": AtStore, ", measured_at: store": AtStore, ", measured_at: client": AtClient} {
+		got, err := Parse([]byte(strings.Replace(readExample(t), "seconds: 0.03", "seconds: 0.03"+written, 1)))
+		if err != nil || got[0].Target.MeasuredAt != want || got[0].SameDemand(orders()) != (want == AtStore) {
+			t.Errorf("%q: %+v, %v", written, got, err)
+			continue
+		}
+		if err := got[0].Validate(); err != nil {
+			t.Errorf("%q: %v", written, err)
+		}
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	for _, test := range []struct{ replaced, by, want string }{
 		{"seconds: 0.03", "seconds: 0", "line 6: service_levels[0].target.seconds: 0 is too low"},
@@ -62,6 +76,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"name: archive", "name: orders", "line 8: service_levels[1].name: the name orders is that of service_levels[0]"},
 		{"row_bytes: 1000}", "row_bytes: 1.0e+8}", ""},
 		{"data_bytes: 10.0e+9", "data_bytes: 10", "profile.row_bytes of orders is 1000, more than"},
+		{"seconds: 0.03", "seconds: 0.03, measured_at: network", "store (what the store tells) or client"},
 		{"statistic: mean", "statistic: p95", "mean, p50, p99 or p999"},
 		{"service_levels:", "slos:", "service_levels is missing"},
 		{"1000\n", ".inf\n", "most_operations_per_second"},

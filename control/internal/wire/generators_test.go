@@ -181,6 +181,19 @@ func instances(node string, now time.Time) *rapid.Generator[wire.InstanceSnapsho
 	})
 }
 
+func clientLatencies(node string, now time.Time) *rapid.Generator[policy.ClientLatencies] {
+	return rapid.Custom(func(t *rapid.T) policy.ClientLatencies {
+		return policy.ClientLatencies{
+			Node:           node,
+			Store:          names.Draw(t, "store"),
+			Clients:        int(rapid.Uint32().Draw(t, "clients")),
+			TakenAt:        now.Add(-durations.Draw(t, "age")),
+			Latencies:      listOf(latencies).Draw(t, "latencies"),
+			ScopeLatencies: listOf(scopeLatencies).Draw(t, "scope latencies"),
+		}
+	})
+}
+
 func signals(now time.Time) *rapid.Generator[policy.NodeSignals] {
 	return rapid.Custom(func(t *rapid.T) policy.NodeSignals {
 		return policy.NodeSignals{

@@ -18,6 +18,7 @@ type NodeSnapshot struct {
 	Signals      policy.NodeSignals
 	Descriptions []store.Description
 	Instances    []InstanceSnapshot
+	Clients      []policy.ClientLatencies
 }
 
 // EncodeNodeSnapshot gives the state of a node as an answer that is sent now.
@@ -29,6 +30,9 @@ func EncodeNodeSnapshot(snapshot NodeSnapshot, now time.Time) *sluicev1.GetSnaps
 		Descriptions: encodeList(snapshot.Descriptions, EncodeDescription),
 		Snapshots: encodeList(snapshot.Instances, func(instance InstanceSnapshot) *sluicev1.Snapshot {
 			return EncodeSnapshot(instance, now)
+		}),
+		ClientLatencies: encodeList(snapshot.Clients, func(clients policy.ClientLatencies) *sluicev1.ClientLatencies {
+			return encodeClients(clients, now)
 		}),
 	}
 }
@@ -61,6 +65,13 @@ func DecodeNodeSnapshot(
 	snapshot.Instances, err = decodeList("snapshot", message.GetSnapshots(), maxInstances,
 		func(message *sluicev1.Snapshot) (InstanceSnapshot, error) {
 			return DecodeSnapshot(node, message, asked)
+		})
+	if err != nil {
+		return NodeSnapshot{}, err
+	}
+	snapshot.Clients, err = decodeList("client latencies", message.GetClientLatencies(), maxClientStores,
+		func(message *sluicev1.ClientLatencies) (policy.ClientLatencies, error) {
+			return decodeClients(node, message, asked)
 		})
 	if err != nil {
 		return NodeSnapshot{}, err

@@ -168,6 +168,13 @@ func goodReport() *sluicev1.GetSnapshotResponse {
 				RequestClass: "read", Age: durationpb.New(0), Interval: durationpb.New(1),
 			}}},
 		}},
+		ClientLatencies: []*sluicev1.ClientLatencies{{
+			Store: "hbase", Clients: 2, Age: durationpb.New(0),
+			Latencies: []*sluicev1.Latency{{RequestClass: "read", Age: durationpb.New(0), Interval: durationpb.New(1)}},
+			ScopeLatencies: []*sluicev1.ScopeLatency{{Scope: "t", Latency: &sluicev1.Latency{
+				RequestClass: "read", Age: durationpb.New(0), Interval: durationpb.New(1),
+			}}},
+		}},
 	}
 }
 
@@ -207,6 +214,18 @@ func TestNodeSnapshotRefuses(t *testing.T) {
 		},
 		"instances": {
 			func(r *report) { r.Snapshots = repeat(r.Snapshots[0], 1_001) }, "1001 entries of snapshot, at most 1000",
+		},
+		"clients' store":   {func(r *report) { r.ClientLatencies[0].Store = "" }, "client latencies 1: store is missing"},
+		"clients' age":     {func(r *report) { r.ClientLatencies[0].Age = nil }, "client latencies 1: age is missing"},
+		"clients' latency": {func(r *report) { r.ClientLatencies[0].Latencies[0].Age = nil }, "latency 1: age is missing"},
+		"clients' scope":   {func(r *report) { r.ClientLatencies[0].ScopeLatencies[0].Scope = "\n" }, "scope latency 1: the scope"},
+		"clients of stores": {
+			func(r *report) { r.ClientLatencies = repeat(r.ClientLatencies[0], 65) }, "65 entries of client latencies, at most 64",
+		},
+		"clients' scopes": {
+			func(r *report) {
+				r.ClientLatencies[0].ScopeLatencies = repeat(r.ClientLatencies[0].ScopeLatencies[0], 1_001)
+			}, "1001 entries of scope latency, at most 1000",
 		},
 	}
 	for name, test := range tests {

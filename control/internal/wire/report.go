@@ -115,10 +115,14 @@ func (r *ReportReader) scan(encoded []byte, asked time.Time) (report *Report, is
 		case 5<<3 | bytesField:
 			last := at(r.last.Instances, len(report.Instances))
 			report.Instances = add(report.Instances, r.instance(s.element(), &last, asked), len(r.last.Instances))
+		case 6<<3 | bytesField:
+			clients := r.clients(s.element(), at(r.last.Clients, len(report.Clients)), asked)
+			report.Clients = add(report.Clients, clients, len(r.last.Clients))
 		}
 	}
 	s.need(report.Node == r.node && s.has(3))
 	s.need(descriptions == len(r.descriptions) && len(report.Instances) <= maxInstances)
+	s.need(len(report.Clients) <= maxClientStores)
 	report.Descriptions = r.last.Descriptions
 	return report, isOdd
 }

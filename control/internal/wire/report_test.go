@@ -21,6 +21,7 @@ var nodeSnapshots = rapid.Custom(func(t *rapid.T) wire.NodeSnapshot {
 		Signals:      signals(reportedAt).Draw(t, "signals"),
 		Descriptions: listOf(descriptions).Draw(t, "descriptions"),
 		Instances:    listOf(instances("n1", reportedAt)).Draw(t, "instances"),
+		Clients:      listOf(clientLatencies("n1", reportedAt)).Draw(t, "clients"),
 	}
 })
 

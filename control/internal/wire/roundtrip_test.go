@@ -77,6 +77,7 @@ func TestNodeSnapshotRoundTrip(t *testing.T) {
 			Signals:      signals(now).Draw(t, "signals"),
 			Descriptions: listOf(descriptions).Draw(t, "descriptions"),
 			Instances:    listOf(instances("n1", now)).Draw(t, "instances"),
+			Clients:      listOf(clientLatencies("n1", now)).Draw(t, "clients"),
 		}
 		got, err := wire.DecodeNodeSnapshot("n1", overTheNetwork(t, wire.EncodeNodeSnapshot(want, now)), now)
 		requireEqual(t, got, want, err)

@@ -19,6 +19,7 @@ func EncodeServiceLevel(object servicelevel.Object) *sluicev1.ServiceLevel {
 		},
 		Target: &sluicev1.ServiceLevelTarget{
 			Statistic: string(object.Target.Statistic), Seconds: object.Target.Seconds,
+			MeasuredAt: string(object.Target.MeasuredAt),
 		},
 		MostOperationsPerSecond: object.MostOperationsPerSecond, Weight: object.Weight,
 	}
@@ -35,6 +36,7 @@ func DecodeServiceLevel(message *sluicev1.ServiceLevel) (servicelevel.Object, er
 		},
 		Target: servicelevel.Target{
 			Statistic: servicelevel.Statistic(target.GetStatistic()), Seconds: target.GetSeconds(),
+			MeasuredAt: servicelevel.PlaceOf(servicelevel.Place(target.GetMeasuredAt())),
 		},
 		MostOperationsPerSecond: message.GetMostOperationsPerSecond(), Weight: message.GetWeight(),
 	}

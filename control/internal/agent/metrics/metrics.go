@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"sluice.dev/control/internal/agent/stores"
+	"sluice.dev/control/internal/clients"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/store"
 )
@@ -26,6 +27,8 @@ type Source struct {
 	Now         func() time.Time
 	States      func() []*stores.State
 	NodeSignals func() policy.NodeSignals
+	// Clients are what clients have reported, by kind of store.
+	Clients func() map[string]clients.Usage
 	// CertificateExpiry is when the agent's own certificate ends.
 	CertificateExpiry func() time.Time
 	// RefusedHandshakes is how many TLS handshakes were refused since the start.
@@ -67,7 +70,7 @@ func New(source Source) *Metrics {
 	}, func() float64 { return float64(source.RefusedHandshakes()) })
 	m.registry.MustRegister(
 		m.orders, m.restored, build, expiry, refused,
-		storeCollector{source}, nodeCollector{source},
+		storeCollector{source}, nodeCollector{source}, clientCollector{source},
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collectors.NewGoCollector(),
 	)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sluice.dev/control/internal/agent/stores"
+	"sluice.dev/control/internal/clients"
 	"sluice.dev/control/internal/policy"
 	"sluice.dev/control/internal/store"
 )
@@ -70,6 +71,14 @@ func node(now time.Time, snapshot store.Snapshot) Source {
 	return Source{
 		Version: "1.2.3", Now: func() time.Time { return now },
 		States: func() []*stores.State { return []*stores.State{&up, &down} },
+		Clients: func() map[string]clients.Usage {
+			return map[string]clients.Usage{
+				"hbase": {Clients: 2, LostRequests: 7, Totals: map[string]clients.Totals{"read": {
+					MeanSeconds: 0.02, RequestsPerSecond: 40, Count: 90, Errors: 3, SumSeconds: 1.5,
+				}}},
+				"cassandra": {Totals: map[string]clients.Totals{"read": {MeanSeconds: 1, RequestsPerSecond: 1}}},
+			}
+		},
 		NodeSignals: func() policy.NodeSignals {
 			return policy.NodeSignals{
 				SampledAt: now.Add(-750 * time.Millisecond),
@@ -170,6 +179,23 @@ func TestMetrics(t *testing.T) {
 	}
 	if _, exists := got[`process_resident_memory_bytes{}`]; !exists {
 		t.Error("the metrics of the process are missing")
+	}
+}
+
+func TestMetricsOfClients(t *testing.T) {
+	now := time.Now()
+	got := exposed(t, New(node(now, store.Snapshot{TakenAt: now})))
+	wantSamples(t, got, map[string]float64{
+		`sluice_clients{store="hbase"}`: 2, `sluice_clients{store="cassandra"}`: 0,
+		`sluice_client_lost_requests_total{store="hbase"}`:                    7,
+		`sluice_client_request_mean_seconds{class="read", store="hbase"}`:     0.02,
+		`sluice_client_requests_per_second{class="read", store="hbase"}`:      40,
+		`sluice_client_request_errors_total{class="read", store="hbase"}`:     3,
+		`sluice_client_request_duration_seconds{class="read", store="hbase"}`: 0, // a histogram has other samples
+		`sluice_client_request_errors_total{class="read", store="cassandra"}`: 0,
+	})
+	if value, exists := got[`sluice_client_request_mean_seconds{class="read", store="cassandra"}`]; exists {
+		t.Errorf("the average of clients that are gone is there: %v", value)
 	}
 }
 

@@ -29,9 +29,9 @@ func ServiceLevels() []*sluicev1.ServiceLevelState {
 		ServiceLevel: &sluicev1.ServiceLevel{
 			Name: "archive", Store: "hbase", Scope: "shop:archive", MostOperationsPerSecond: 50, Weight: 0.5, Version: "2",
 			Profile: &sluicev1.ServiceLevelProfile{DataBytes: 5e11, Locality: "random", RowBytes: 4000, ReadShare: 0.5},
-			Target:  &sluicev1.ServiceLevelTarget{Statistic: "p99", Seconds: 0.25},
+			Target:  &sluicev1.ServiceLevelTarget{Statistic: "p99", Seconds: 0.25, MeasuredAt: "client"},
 		},
-		State: "unknown", Reason: "its servers have counted no lookups of it lately", Nodes: 3,
+		State: "unknown", Reason: "no client has reported reads of it lately", Nodes: 3,
 	}
 	return []*sluicev1.ServiceLevelState{orders, archive}
 }

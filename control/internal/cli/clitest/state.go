@@ -48,6 +48,13 @@ func firstNode() *sluicev1.GetSnapshotResponse {
 		},
 		Descriptions: []*sluicev1.Description{postgres(), rocksdb(), hbase()},
 		Snapshots:    []*sluicev1.Snapshot{rocksdbSnapshot(), postgresSnapshot(), hbaseSnapshot()},
+		ClientLatencies: []*sluicev1.ClientLatencies{{
+			Store: "hbase", Clients: 2, Age: seconds(0.1),
+			Latencies: []*sluicev1.Latency{{
+				RequestClass: "read", Age: seconds(1), Interval: seconds(2), Count: 800, Mean: seconds(0.012), P50: seconds(0.008),
+				P99: seconds(0.06), P999: seconds(0.09), Max: seconds(0.11),
+			}},
+		}},
 	}
 }
 

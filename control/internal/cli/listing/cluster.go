@@ -130,18 +130,37 @@ func parts[P withKind](
 	return found
 }
 
-// Latencies are those of every interval, or of the last interval of each class alone.
+// clientsInstance stands for all clients of a kind of store on a node; it can be the name of no instance.
+const clientsInstance = "(clients)"
+
+// Latencies are those of every interval, or of the last interval of each class alone, of stores and of clients.
 func Latencies(cluster *sluicev1.GetClusterResponse, filter Filter, lastOnly bool) []Located[*sluicev1.Latency] {
 	var found []Located[*sluicev1.Latency]
-	for _, instance := range Instances(cluster, filter) {
-		latencies := instance.Part.Snapshot.GetLatencies()
+	add := func(of Located[Instance], latencies []*sluicev1.Latency) {
 		for i, latency := range latencies {
 			if !lastOnly || isLastOfClass(latencies, i) {
-				found = append(found, located(instance, latency))
+				found = append(found, located(of, latency))
+			}
+		}
+	}
+	for _, instance := range Instances(cluster, filter) {
+		add(instance, instance.Part.Snapshot.GetLatencies())
+	}
+	for _, node := range Nodes(cluster, filter) {
+		for _, clients := range node.GetSnapshot().GetClientLatencies() {
+			if filter.Store == "" || clients.GetStore() == filter.Store {
+				add(clientsOf(node, clients), clients.GetLatencies())
 			}
 		}
 	}
 	return found
+}
+
+func clientsOf(node *sluicev1.NodeState, clients *sluicev1.ClientLatencies) Located[Instance] {
+	return Located[Instance]{
+		Node: node.GetNode(), Ref: &sluicev1.StoreRef{Store: clients.GetStore(), Instance: clientsInstance},
+		Age: node.GetAge().AsDuration() + clients.GetAge().AsDuration(),
+	}
 }
 
 func isLastOfClass(latencies []*sluicev1.Latency, index int) bool {

@@ -75,12 +75,18 @@ func TestInstancesJoinDescriptionAndSnapshot(t *testing.T) {
 
 func TestLatenciesOfTheLastInterval(t *testing.T) {
 	filter := listing.Filter{Node: "db1"}
-	if every := listing.Latencies(clitest.State(), filter, false); len(every) != 5 {
+	if every := listing.Latencies(clitest.State(), filter, false); len(every) != 6 {
 		t.Errorf("there are %d in all", len(every))
 	}
 	last := listing.Latencies(clitest.State(), filter, true)
-	if len(last) != 4 || last[3].Part.GetCount() != 90 {
+	if len(last) != 5 || last[3].Part.GetCount() != 90 {
 		t.Errorf("the last ones are %v", last)
+	}
+	if clients := last[4]; clients.Target() != "db1/hbase/(clients)" || clients.Part.GetCount() != 800 || clients.Age != 500*time.Millisecond {
+		t.Errorf("that of clients is %v", clients)
+	}
+	if others := listing.Latencies(clitest.State(), listing.Filter{Store: "postgres"}, false); len(others) != 4 {
+		t.Errorf("of PostgreSQL there are %v", others)
 	}
 }
 

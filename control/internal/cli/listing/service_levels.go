@@ -7,6 +7,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/quantity"
+	"sluice.dev/control/internal/servicelevel"
 )
 
 type levelRow = *sluicev1.ServiceLevelState
@@ -42,7 +43,11 @@ func LevelStateCell(level *sluicev1.ServiceLevelState) Cell {
 // LevelTarget is the statistic and the time of a target.
 func LevelTarget(level *sluicev1.ServiceLevelState) string {
 	target := level.GetServiceLevel().GetTarget()
-	return target.GetStatistic() + " " + formatSeconds(target.GetSeconds())
+	text := target.GetStatistic() + " " + formatSeconds(target.GetSeconds())
+	if target.GetMeasuredAt() == string(servicelevel.AtClient) {
+		return text + " at clients"
+	}
+	return text
 }
 
 // LevelActual is what a target comes to, with a mark where that is worked out and not as measured.

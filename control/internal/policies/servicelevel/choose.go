@@ -97,7 +97,7 @@ func (r *round) judge(object *objectState) {
 		return
 	}
 	target := object.demand.Target
-	comparison := fmt.Sprintf("%s of reads is %s, target %s", target.Statistic,
+	comparison := fmt.Sprintf("%s of reads%s is %s, target %s", target.Statistic, target.Where(),
 		formatSeconds(object.judged.seconds), formatSeconds(target.Seconds))
 	switch {
 	case object.judged.seconds <= target.Seconds:

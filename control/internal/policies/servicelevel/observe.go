@@ -37,18 +37,22 @@ func (t totals) of(target policy.Target) counted {
 	return all
 }
 
-// observe takes in what is new in the snapshots of an object's targets. What is not fresh says nothing.
-func (p *Policy) observe(now time.Duration, object *objectState, targets []policy.Target, servers totals) {
+// observe takes in what is new in the snapshots of an object's targets, and what clients tell. What is not fresh says
+// nothing.
+func (p *Policy) observe(view policy.View, object *objectState, targets []policy.Target, servers totals) {
+	now := view.Now
 	var reads, others arrived
 	var own, all counted
-	object.isOwn = object.isOwn || slices.ContainsFunc(targets, tellsByScope)
+	object.isOwn = object.isOwn || object.isMeasuredAtClient() || slices.ContainsFunc(targets, tellsByScope)
+	for _, source := range object.sources(view, targets) {
+		newReads, newOthers := object.take(now, source)
+		reads.add(newReads)
+		others.add(newOthers)
+	}
 	for _, target := range targets {
 		if !target.Fresh {
 			continue
 		}
-		newReads, newOthers := object.take(now, target)
-		reads.add(newReads)
-		others.add(newOthers)
 		figures, scope := target.Snapshot.Figures, object.demand.Scope
 		counts := counted{hits: sumOf(figures, scope, hitsSuffix), misses: sumOf(figures, scope, missesSuffix)}
 		own.add(object.hits.since(target.Ref, now-target.Age, counts))
@@ -64,21 +68,6 @@ func tellsByScope(target policy.Target) bool {
 	return target.Fresh && len(target.Snapshot.ScopeLatencies) > 0
 }
 
-// latencies are the intervals that an object is judged by: its own, once its store has told any, or else those of all
-// requests of the server.
-func (o *objectState) latencies(snapshot store.Snapshot) []store.Latency {
-	if !o.isOwn {
-		return snapshot.Latencies
-	}
-	var own []store.Latency
-	for _, latency := range snapshot.ScopeLatencies {
-		if latency.Scope == o.demand.Scope {
-			own = append(own, latency.Latency)
-		}
-	}
-	return own
-}
-
 // arrived is what new intervals tell of requests of a class: how many a second there were, and what they took.
 type arrived struct {
 	count, seconds float64
@@ -92,11 +81,11 @@ func (a *arrived) add(other arrived) {
 	a.perSecond += other.perSecond
 }
 
-// take takes in the new intervals of an instance.
-func (o *objectState) take(now time.Duration, target policy.Target) (reads, others arrived) {
+// take takes in the new intervals of a source.
+func (o *objectState) take(now time.Duration, source source) (reads, others arrived) {
 	var readSpan, otherSpan float64
-	for _, latency := range o.latencies(target.Snapshot) {
-		if !o.load.isNew(now, target, latency) {
+	for _, latency := range source.latencies {
+		if !o.load.isNew(now, source, latency) {
 			continue
 		}
 		if latency.Class != readClass {
@@ -120,13 +109,13 @@ func (o *objectState) take(now time.Duration, target policy.Target) (reads, othe
 
 // isNew says whether an interval has not been taken in, and takes note of it: snapshots show the last few again and
 // again.
-func (l *load) isNew(now time.Duration, target policy.Target, latency store.Latency) bool {
+func (l *load) isNew(now time.Duration, from source, latency store.Latency) bool {
 	seconds := latency.Interval.Seconds()
 	if seconds <= 0 || latency.Count == 0 {
 		return false
 	}
-	key := interval{target.Ref, latency.Class}
-	end := (now - target.Age - latency.Age).Seconds()
+	key := interval{from.ref, latency.Class}
+	end := (now - from.age - latency.Age).Seconds()
 	if last, isKnown := l.ends[key]; isKnown && end <= last+sameIntervalShare*seconds {
 		return false
 	}
@@ -227,7 +216,9 @@ const aloneShare = 0.95
 // measure judges an object by what has been seen since the last decision.
 func (p *Policy) measure(now time.Duration, object *objectState) measurement {
 	switch {
-	case !object.load.isThere || now-object.load.seenAt > p.latencyStale:
+	case object.isMeasuredAtClient() && object.isSilent(now, p.latencyStale):
+		return measurement{missing: "no client has reported reads of it lately: do its clients report to the agents of their nodes, is there load?"}
+	case object.isSilent(now, p.latencyStale):
 		return measurement{missing: "its servers have reported no reads of it lately: is their latency measured, is there load?"}
 	case !object.hits.isThere || now-object.hits.seenAt > p.latencyStale:
 		return measurement{missing: "its servers have counted no lookups of it lately: does the scope exist, is it cached, is there load?"}
@@ -246,6 +237,11 @@ func (p *Policy) measure(now time.Duration, object *objectState) measurement {
 	judged.isEstimated = true
 	judged.seconds = p.response(object, judged.missSeconds, object.hits.missShare())
 	return judged
+}
+
+// isSilent says whether nobody has told of reads of an object lately.
+func (o *objectState) isSilent(now, stale time.Duration) bool {
+	return !o.load.isThere || now-o.load.seenAt > stale
 }
 
 // lookupShare is an object's share of the lookups of its servers.

@@ -64,8 +64,8 @@ func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Targe
 			object = p.newObject(demand, targets[demand.Name], next.decisions)
 			next.objects[demand.Name] = object
 		}
-		object.demand = demand
-		p.observe(view.Now, object, targets[demand.Name], servers)
+		object.follow(demand)
+		p.observe(view, object, targets[demand.Name], servers)
 	}
 	for name := range next.objects {
 		if !slices.ContainsFunc(view.ServiceLevels, func(o servicelevel.Object) bool { return o.Name == name }) {

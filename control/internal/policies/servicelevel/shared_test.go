@@ -41,6 +41,8 @@ type sharing struct {
 	given  map[string]float64
 	memory policy.Memory
 	now    time.Duration
+	// clients are what clients tell each second.
+	clients []policy.ClientLatencies
 }
 
 func newSharing(t testing.TB, tables ...*table) *sharing {
@@ -87,7 +89,7 @@ func interval1(class string, took time.Duration, count uint64) store.Latency {
 
 func (s *sharing) step() ([]policy.Decision, []servicelevel.Status) {
 	s.now += time.Second
-	view := policy.View{Now: s.now, Period: time.Second}
+	view := policy.View{Now: s.now, Period: time.Second, Clients: s.clients}
 	for _, each := range s.tables {
 		each.hits += each.hitsPerSecond
 		each.misses += each.missesPerSecond

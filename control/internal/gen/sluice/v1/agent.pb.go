@@ -172,9 +172,12 @@ type GetSnapshotResponse struct {
 	// What the stores say of themselves.
 	Descriptions []*Description `protobuf:"bytes,4,rep,name=descriptions,proto3" json:"descriptions,omitempty"`
 	// Last snapshot of each store, also of those that no longer answer, for a minute.
-	Snapshots     []*Snapshot `protobuf:"bytes,5,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Snapshots []*Snapshot `protobuf:"bytes,5,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
+	// Response times that clients of stores on the node have measured, one for each kind of store, wherever the store is.
+	// Since 1.10.
+	ClientLatencies []*ClientLatencies `protobuf:"bytes,6,rep,name=client_latencies,json=clientLatencies,proto3" json:"client_latencies,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetSnapshotResponse) Reset() {
@@ -238,6 +241,13 @@ func (x *GetSnapshotResponse) GetDescriptions() []*Description {
 func (x *GetSnapshotResponse) GetSnapshots() []*Snapshot {
 	if x != nil {
 		return x.Snapshots
+	}
+	return nil
+}
+
+func (x *GetSnapshotResponse) GetClientLatencies() []*ClientLatencies {
+	if x != nil {
+		return x.ClientLatencies
 	}
 	return nil
 }
@@ -1078,13 +1088,14 @@ const file_sluice_v1_agent_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12.\n" +
 	"\x06stores\x18\x03 \x03(\v2\x16.sluice.v1.DescriptionR\x06stores\"\x14\n" +
-	"\x12GetSnapshotRequest\"\xe4\x01\n" +
+	"\x12GetSnapshotRequest\"\xab\x02\n" +
 	"\x13GetSnapshotResponse\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x120\n" +
 	"\asignals\x18\x03 \x01(\v2\x16.sluice.v1.NodeSignalsR\asignals\x12:\n" +
 	"\fdescriptions\x18\x04 \x03(\v2\x16.sluice.v1.DescriptionR\fdescriptions\x121\n" +
-	"\tsnapshots\x18\x05 \x03(\v2\x13.sluice.v1.SnapshotR\tsnapshots\"\x8e\x02\n" +
+	"\tsnapshots\x18\x05 \x03(\v2\x13.sluice.v1.SnapshotR\tsnapshots\x12E\n" +
+	"\x10client_latencies\x18\x06 \x03(\v2\x1a.sluice.v1.ClientLatenciesR\x0fclientLatencies\"\x8e\x02\n" +
 	"\x0fSetLeaseRequest\x12%\n" +
 	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12#\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x0f.sluice.v1.KindR\x04kind\x12\x14\n" +
@@ -1181,58 +1192,60 @@ var file_sluice_v1_agent_proto_goTypes = []any{
 	(*Description)(nil),         // 15: sluice.v1.Description
 	(*NodeSignals)(nil),         // 16: sluice.v1.NodeSignals
 	(*Snapshot)(nil),            // 17: sluice.v1.Snapshot
-	(*StoreRef)(nil),            // 18: sluice.v1.StoreRef
-	(Kind)(0),                   // 19: sluice.v1.Kind
-	(*Setting)(nil),             // 20: sluice.v1.Setting
-	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
-	(*Lease)(nil),               // 22: sluice.v1.Lease
+	(*ClientLatencies)(nil),     // 18: sluice.v1.ClientLatencies
+	(*StoreRef)(nil),            // 19: sluice.v1.StoreRef
+	(Kind)(0),                   // 20: sluice.v1.Kind
+	(*Setting)(nil),             // 21: sluice.v1.Setting
+	(*durationpb.Duration)(nil), // 22: google.protobuf.Duration
+	(*Lease)(nil),               // 23: sluice.v1.Lease
 }
 var file_sluice_v1_agent_proto_depIdxs = []int32{
 	15, // 0: sluice.v1.DescribeResponse.stores:type_name -> sluice.v1.Description
 	16, // 1: sluice.v1.GetSnapshotResponse.signals:type_name -> sluice.v1.NodeSignals
 	15, // 2: sluice.v1.GetSnapshotResponse.descriptions:type_name -> sluice.v1.Description
 	17, // 3: sluice.v1.GetSnapshotResponse.snapshots:type_name -> sluice.v1.Snapshot
-	18, // 4: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
-	19, // 5: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
-	20, // 6: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
-	21, // 7: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
-	22, // 8: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
-	18, // 9: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
-	19, // 10: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
-	18, // 11: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
-	19, // 12: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
-	20, // 13: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
-	21, // 14: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
-	18, // 15: sluice.v1.AbortTaskRequest.ref:type_name -> sluice.v1.StoreRef
-	19, // 16: sluice.v1.AbortTaskRequest.kind:type_name -> sluice.v1.Kind
-	21, // 17: sluice.v1.SteerRequest.interval:type_name -> google.protobuf.Duration
-	21, // 18: sluice.v1.SteerRequest.delay:type_name -> google.protobuf.Duration
-	4,  // 19: sluice.v1.SteerRequest.set_lease:type_name -> sluice.v1.SetLeaseRequest
-	8,  // 20: sluice.v1.SteerRequest.start_task:type_name -> sluice.v1.StartTaskRequest
-	21, // 21: sluice.v1.SteerRequest.timeout:type_name -> google.protobuf.Duration
-	21, // 22: sluice.v1.SteerResponse.since_request:type_name -> google.protobuf.Duration
-	3,  // 23: sluice.v1.SteerResponse.snapshot:type_name -> sluice.v1.GetSnapshotResponse
-	14, // 24: sluice.v1.SteerResponse.answer:type_name -> sluice.v1.OrderAnswer
-	5,  // 25: sluice.v1.OrderAnswer.set_lease:type_name -> sluice.v1.SetLeaseResponse
-	0,  // 26: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
-	2,  // 27: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
-	4,  // 28: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
-	6,  // 29: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
-	8,  // 30: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
-	10, // 31: sluice.v1.AgentService.AbortTask:input_type -> sluice.v1.AbortTaskRequest
-	12, // 32: sluice.v1.AgentService.Steer:input_type -> sluice.v1.SteerRequest
-	1,  // 33: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
-	3,  // 34: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
-	5,  // 35: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
-	7,  // 36: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
-	9,  // 37: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
-	11, // 38: sluice.v1.AgentService.AbortTask:output_type -> sluice.v1.AbortTaskResponse
-	13, // 39: sluice.v1.AgentService.Steer:output_type -> sluice.v1.SteerResponse
-	33, // [33:40] is the sub-list for method output_type
-	26, // [26:33] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	18, // 4: sluice.v1.GetSnapshotResponse.client_latencies:type_name -> sluice.v1.ClientLatencies
+	19, // 5: sluice.v1.SetLeaseRequest.ref:type_name -> sluice.v1.StoreRef
+	20, // 6: sluice.v1.SetLeaseRequest.kind:type_name -> sluice.v1.Kind
+	21, // 7: sluice.v1.SetLeaseRequest.setting:type_name -> sluice.v1.Setting
+	22, // 8: sluice.v1.SetLeaseRequest.time_to_live:type_name -> google.protobuf.Duration
+	23, // 9: sluice.v1.SetLeaseResponse.lease:type_name -> sluice.v1.Lease
+	19, // 10: sluice.v1.ClearLeasesRequest.ref:type_name -> sluice.v1.StoreRef
+	20, // 11: sluice.v1.ClearLeasesRequest.kind:type_name -> sluice.v1.Kind
+	19, // 12: sluice.v1.StartTaskRequest.ref:type_name -> sluice.v1.StoreRef
+	20, // 13: sluice.v1.StartTaskRequest.kind:type_name -> sluice.v1.Kind
+	21, // 14: sluice.v1.StartTaskRequest.setting:type_name -> sluice.v1.Setting
+	22, // 15: sluice.v1.StartTaskRequest.time_to_live:type_name -> google.protobuf.Duration
+	19, // 16: sluice.v1.AbortTaskRequest.ref:type_name -> sluice.v1.StoreRef
+	20, // 17: sluice.v1.AbortTaskRequest.kind:type_name -> sluice.v1.Kind
+	22, // 18: sluice.v1.SteerRequest.interval:type_name -> google.protobuf.Duration
+	22, // 19: sluice.v1.SteerRequest.delay:type_name -> google.protobuf.Duration
+	4,  // 20: sluice.v1.SteerRequest.set_lease:type_name -> sluice.v1.SetLeaseRequest
+	8,  // 21: sluice.v1.SteerRequest.start_task:type_name -> sluice.v1.StartTaskRequest
+	22, // 22: sluice.v1.SteerRequest.timeout:type_name -> google.protobuf.Duration
+	22, // 23: sluice.v1.SteerResponse.since_request:type_name -> google.protobuf.Duration
+	3,  // 24: sluice.v1.SteerResponse.snapshot:type_name -> sluice.v1.GetSnapshotResponse
+	14, // 25: sluice.v1.SteerResponse.answer:type_name -> sluice.v1.OrderAnswer
+	5,  // 26: sluice.v1.OrderAnswer.set_lease:type_name -> sluice.v1.SetLeaseResponse
+	0,  // 27: sluice.v1.AgentService.Describe:input_type -> sluice.v1.DescribeRequest
+	2,  // 28: sluice.v1.AgentService.GetSnapshot:input_type -> sluice.v1.GetSnapshotRequest
+	4,  // 29: sluice.v1.AgentService.SetLease:input_type -> sluice.v1.SetLeaseRequest
+	6,  // 30: sluice.v1.AgentService.ClearLeases:input_type -> sluice.v1.ClearLeasesRequest
+	8,  // 31: sluice.v1.AgentService.StartTask:input_type -> sluice.v1.StartTaskRequest
+	10, // 32: sluice.v1.AgentService.AbortTask:input_type -> sluice.v1.AbortTaskRequest
+	12, // 33: sluice.v1.AgentService.Steer:input_type -> sluice.v1.SteerRequest
+	1,  // 34: sluice.v1.AgentService.Describe:output_type -> sluice.v1.DescribeResponse
+	3,  // 35: sluice.v1.AgentService.GetSnapshot:output_type -> sluice.v1.GetSnapshotResponse
+	5,  // 36: sluice.v1.AgentService.SetLease:output_type -> sluice.v1.SetLeaseResponse
+	7,  // 37: sluice.v1.AgentService.ClearLeases:output_type -> sluice.v1.ClearLeasesResponse
+	9,  // 38: sluice.v1.AgentService.StartTask:output_type -> sluice.v1.StartTaskResponse
+	11, // 39: sluice.v1.AgentService.AbortTask:output_type -> sluice.v1.AbortTaskResponse
+	13, // 40: sluice.v1.AgentService.Steer:output_type -> sluice.v1.SteerResponse
+	34, // [34:41] is the sub-list for method output_type
+	27, // [27:34] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_agent_proto_init() }

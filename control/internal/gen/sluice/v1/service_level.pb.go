@@ -211,7 +211,9 @@ type ServiceLevelTarget struct {
 	// "mean", "p50", "p99" or "p999".
 	Statistic string `protobuf:"bytes,1,opt,name=statistic,proto3" json:"statistic,omitempty"`
 	// The response time.
-	Seconds       float64 `protobuf:"fixed64,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	Seconds float64 `protobuf:"fixed64,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	// Where it is measured: "store", which empty stands for, or "client". Since 1.10.
+	MeasuredAt    string `protobuf:"bytes,3,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,6 +260,13 @@ func (x *ServiceLevelTarget) GetSeconds() float64 {
 		return x.Seconds
 	}
 	return 0
+}
+
+func (x *ServiceLevelTarget) GetMeasuredAt() string {
+	if x != nil {
+		return x.MeasuredAt
+	}
+	return ""
 }
 
 // ServiceLevelState is how a service level fares.
@@ -957,10 +966,12 @@ const file_sluice_v1_service_level_proto_rawDesc = "" +
 	"\blocality\x18\x02 \x01(\tR\blocality\x12\x1b\n" +
 	"\trow_bytes\x18\x03 \x01(\x01R\browBytes\x12\x1d\n" +
 	"\n" +
-	"read_share\x18\x04 \x01(\x01R\treadShare\"L\n" +
+	"read_share\x18\x04 \x01(\x01R\treadShare\"m\n" +
 	"\x12ServiceLevelTarget\x12\x1c\n" +
 	"\tstatistic\x18\x01 \x01(\tR\tstatistic\x12\x18\n" +
-	"\aseconds\x18\x02 \x01(\x01R\aseconds\"\xff\x03\n" +
+	"\aseconds\x18\x02 \x01(\x01R\aseconds\x12\x1f\n" +
+	"\vmeasured_at\x18\x03 \x01(\tR\n" +
+	"measuredAt\"\xff\x03\n" +
 	"\x11ServiceLevelState\x12<\n" +
 	"\rservice_level\x18\x01 \x01(\v2\x17.sluice.v1.ServiceLevelR\fserviceLevel\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x16\n" +

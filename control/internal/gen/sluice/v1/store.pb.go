@@ -978,6 +978,88 @@ func (x *ScopeLatency) GetLatency() *Latency {
 	return nil
 }
 
+// ClientLatencies are the response times that clients of a kind of store on a node have measured, all of them together.
+type ClientLatencies struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind of store.
+	Store string `protobuf:"bytes,1,opt,name=store,proto3" json:"store,omitempty"`
+	// How many clients have reported lately.
+	Clients uint32 `protobuf:"varint,2,opt,name=clients,proto3" json:"clients,omitempty"`
+	// How long ago ages were as they are told, when the message was sent.
+	Age *durationpb.Duration `protobuf:"bytes,3,opt,name=age,proto3" json:"age,omitempty"`
+	// Latency of all requests, the last interval of each class last.
+	Latencies []*Latency `protobuf:"bytes,4,rep,name=latencies,proto3" json:"latencies,omitempty"`
+	// Latency of requests by parts of the store; those of a part of a part are in those of the part as well.
+	ScopeLatencies []*ScopeLatency `protobuf:"bytes,5,rep,name=scope_latencies,json=scopeLatencies,proto3" json:"scope_latencies,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ClientLatencies) Reset() {
+	*x = ClientLatencies{}
+	mi := &file_sluice_v1_store_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClientLatencies) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClientLatencies) ProtoMessage() {}
+
+func (x *ClientLatencies) ProtoReflect() protoreflect.Message {
+	mi := &file_sluice_v1_store_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClientLatencies.ProtoReflect.Descriptor instead.
+func (*ClientLatencies) Descriptor() ([]byte, []int) {
+	return file_sluice_v1_store_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ClientLatencies) GetStore() string {
+	if x != nil {
+		return x.Store
+	}
+	return ""
+}
+
+func (x *ClientLatencies) GetClients() uint32 {
+	if x != nil {
+		return x.Clients
+	}
+	return 0
+}
+
+func (x *ClientLatencies) GetAge() *durationpb.Duration {
+	if x != nil {
+		return x.Age
+	}
+	return nil
+}
+
+func (x *ClientLatencies) GetLatencies() []*Latency {
+	if x != nil {
+		return x.Latencies
+	}
+	return nil
+}
+
+func (x *ClientLatencies) GetScopeLatencies() []*ScopeLatency {
+	if x != nil {
+		return x.ScopeLatencies
+	}
+	return nil
+}
+
 // Snapshot is the state of a store at one moment.
 type Snapshot struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1006,7 +1088,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_sluice_v1_store_proto_msgTypes[9]
+	mi := &file_sluice_v1_store_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1100,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_sluice_v1_store_proto_msgTypes[9]
+	mi := &file_sluice_v1_store_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1113,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_sluice_v1_store_proto_rawDescGZIP(), []int{9}
+	return file_sluice_v1_store_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Snapshot) GetRef() *StoreRef {
@@ -1166,7 +1248,13 @@ const file_sluice_v1_store_proto_rawDesc = "" +
 	" \x01(\v2\x19.google.protobuf.DurationR\x03max\"R\n" +
 	"\fScopeLatency\x12\x14\n" +
 	"\x05scope\x18\x01 \x01(\tR\x05scope\x12,\n" +
-	"\alatency\x18\x02 \x01(\v2\x12.sluice.v1.LatencyR\alatency\"\xdc\x03\n" +
+	"\alatency\x18\x02 \x01(\v2\x12.sluice.v1.LatencyR\alatency\"\xe2\x01\n" +
+	"\x0fClientLatencies\x12\x14\n" +
+	"\x05store\x18\x01 \x01(\tR\x05store\x12\x18\n" +
+	"\aclients\x18\x02 \x01(\rR\aclients\x12+\n" +
+	"\x03age\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03age\x120\n" +
+	"\tlatencies\x18\x04 \x03(\v2\x12.sluice.v1.LatencyR\tlatencies\x12@\n" +
+	"\x0fscope_latencies\x18\x05 \x03(\v2\x17.sluice.v1.ScopeLatencyR\x0escopeLatencies\"\xdc\x03\n" +
 	"\bSnapshot\x12%\n" +
 	"\x03ref\x18\x01 \x01(\v2\x13.sluice.v1.StoreRefR\x03ref\x12+\n" +
 	"\x03age\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03age\x12%\n" +
@@ -1217,7 +1305,7 @@ func file_sluice_v1_store_proto_rawDescGZIP() []byte {
 }
 
 var file_sluice_v1_store_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_sluice_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_sluice_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_sluice_v1_store_proto_goTypes = []any{
 	(Kind)(0),                   // 0: sluice.v1.Kind
 	(State)(0),                  // 1: sluice.v1.State
@@ -1230,45 +1318,49 @@ var file_sluice_v1_store_proto_goTypes = []any{
 	(*Lease)(nil),               // 8: sluice.v1.Lease
 	(*Latency)(nil),             // 9: sluice.v1.Latency
 	(*ScopeLatency)(nil),        // 10: sluice.v1.ScopeLatency
-	(*Snapshot)(nil),            // 11: sluice.v1.Snapshot
-	nil,                         // 12: sluice.v1.Snapshot.FiguresEntry
-	(*durationpb.Duration)(nil), // 13: google.protobuf.Duration
+	(*ClientLatencies)(nil),     // 11: sluice.v1.ClientLatencies
+	(*Snapshot)(nil),            // 12: sluice.v1.Snapshot
+	nil,                         // 13: sluice.v1.Snapshot.FiguresEntry
+	(*durationpb.Duration)(nil), // 14: google.protobuf.Duration
 }
 var file_sluice_v1_store_proto_depIdxs = []int32{
 	0,  // 0: sluice.v1.Capability.kind:type_name -> sluice.v1.Kind
 	2,  // 1: sluice.v1.Description.ref:type_name -> sluice.v1.StoreRef
 	4,  // 2: sluice.v1.Description.capabilities:type_name -> sluice.v1.Capability
-	13, // 3: sluice.v1.Description.max_time_to_live:type_name -> google.protobuf.Duration
+	14, // 3: sluice.v1.Description.max_time_to_live:type_name -> google.protobuf.Duration
 	0,  // 4: sluice.v1.Task.kind:type_name -> sluice.v1.Kind
 	1,  // 5: sluice.v1.Task.state:type_name -> sluice.v1.State
-	13, // 6: sluice.v1.Task.throttled:type_name -> google.protobuf.Duration
-	13, // 7: sluice.v1.Task.age:type_name -> google.protobuf.Duration
+	14, // 6: sluice.v1.Task.throttled:type_name -> google.protobuf.Duration
+	14, // 7: sluice.v1.Task.age:type_name -> google.protobuf.Duration
 	0,  // 8: sluice.v1.Debt.kind:type_name -> sluice.v1.Kind
-	13, // 9: sluice.v1.Debt.estimated_recovery:type_name -> google.protobuf.Duration
+	14, // 9: sluice.v1.Debt.estimated_recovery:type_name -> google.protobuf.Duration
 	0,  // 10: sluice.v1.Lease.kind:type_name -> sluice.v1.Kind
 	3,  // 11: sluice.v1.Lease.setting:type_name -> sluice.v1.Setting
-	13, // 12: sluice.v1.Lease.time_left:type_name -> google.protobuf.Duration
-	13, // 13: sluice.v1.Latency.age:type_name -> google.protobuf.Duration
-	13, // 14: sluice.v1.Latency.interval:type_name -> google.protobuf.Duration
-	13, // 15: sluice.v1.Latency.mean:type_name -> google.protobuf.Duration
-	13, // 16: sluice.v1.Latency.p50:type_name -> google.protobuf.Duration
-	13, // 17: sluice.v1.Latency.p99:type_name -> google.protobuf.Duration
-	13, // 18: sluice.v1.Latency.p999:type_name -> google.protobuf.Duration
-	13, // 19: sluice.v1.Latency.max:type_name -> google.protobuf.Duration
+	14, // 12: sluice.v1.Lease.time_left:type_name -> google.protobuf.Duration
+	14, // 13: sluice.v1.Latency.age:type_name -> google.protobuf.Duration
+	14, // 14: sluice.v1.Latency.interval:type_name -> google.protobuf.Duration
+	14, // 15: sluice.v1.Latency.mean:type_name -> google.protobuf.Duration
+	14, // 16: sluice.v1.Latency.p50:type_name -> google.protobuf.Duration
+	14, // 17: sluice.v1.Latency.p99:type_name -> google.protobuf.Duration
+	14, // 18: sluice.v1.Latency.p999:type_name -> google.protobuf.Duration
+	14, // 19: sluice.v1.Latency.max:type_name -> google.protobuf.Duration
 	9,  // 20: sluice.v1.ScopeLatency.latency:type_name -> sluice.v1.Latency
-	2,  // 21: sluice.v1.Snapshot.ref:type_name -> sluice.v1.StoreRef
-	13, // 22: sluice.v1.Snapshot.age:type_name -> google.protobuf.Duration
-	6,  // 23: sluice.v1.Snapshot.tasks:type_name -> sluice.v1.Task
-	7,  // 24: sluice.v1.Snapshot.debts:type_name -> sluice.v1.Debt
-	8,  // 25: sluice.v1.Snapshot.leases:type_name -> sluice.v1.Lease
-	9,  // 26: sluice.v1.Snapshot.latencies:type_name -> sluice.v1.Latency
-	12, // 27: sluice.v1.Snapshot.figures:type_name -> sluice.v1.Snapshot.FiguresEntry
-	10, // 28: sluice.v1.Snapshot.scope_latencies:type_name -> sluice.v1.ScopeLatency
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	14, // 21: sluice.v1.ClientLatencies.age:type_name -> google.protobuf.Duration
+	9,  // 22: sluice.v1.ClientLatencies.latencies:type_name -> sluice.v1.Latency
+	10, // 23: sluice.v1.ClientLatencies.scope_latencies:type_name -> sluice.v1.ScopeLatency
+	2,  // 24: sluice.v1.Snapshot.ref:type_name -> sluice.v1.StoreRef
+	14, // 25: sluice.v1.Snapshot.age:type_name -> google.protobuf.Duration
+	6,  // 26: sluice.v1.Snapshot.tasks:type_name -> sluice.v1.Task
+	7,  // 27: sluice.v1.Snapshot.debts:type_name -> sluice.v1.Debt
+	8,  // 28: sluice.v1.Snapshot.leases:type_name -> sluice.v1.Lease
+	9,  // 29: sluice.v1.Snapshot.latencies:type_name -> sluice.v1.Latency
+	13, // 30: sluice.v1.Snapshot.figures:type_name -> sluice.v1.Snapshot.FiguresEntry
+	10, // 31: sluice.v1.Snapshot.scope_latencies:type_name -> sluice.v1.ScopeLatency
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_sluice_v1_store_proto_init() }
@@ -1286,7 +1378,7 @@ func file_sluice_v1_store_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sluice_v1_store_proto_rawDesc), len(file_sluice_v1_store_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

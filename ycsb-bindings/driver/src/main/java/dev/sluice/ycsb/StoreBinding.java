@@ -1,6 +1,7 @@
 package dev.sluice.ycsb;
 
 import java.util.List;
+import java.util.Properties;
 import site.ycsb.DB;
 
 /**
@@ -22,6 +23,14 @@ public interface StoreBinding {
 
   /** A client for one thread, not yet initialised. */
   DB newDb();
+
+  /**
+   * The part of the store that a table is, as Sluice's service levels name it: what response times
+   * are reported for.
+   */
+  default String scope(Properties properties, String table) {
+    return table;
+  }
 
   /** All properties that start with the store's name and a dot. */
   List<Setting> settings();

@@ -1,5 +1,6 @@
 package dev.sluice.ycsb;
 
+import dev.sluice.client.LatencyReporter;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -18,6 +19,9 @@ final class WorkloadProperties {
 
   /** Seconds between two entries of the histogram logs; the name is YCSB's. */
   static final String INTERVAL_SECONDS = "status.interval";
+
+  /** The socket of an agent that takes response times; empty or absent for none. */
+  static final String CLIENTS_SOCKET = "sluice.clients.socket";
 
   private WorkloadProperties() {}
 
@@ -73,6 +77,12 @@ final class WorkloadProperties {
     }
     long target = target(properties);
     return target > 0 ? TargetSchedule.constant(target) : null;
+  }
+
+  /** What reports the response times of a store, if the properties ask for it; else null. */
+  static LatencyReporter reporter(Properties properties, String store) {
+    String socket = properties.getProperty(CLIENTS_SOCKET, "").trim();
+    return socket.isEmpty() ? null : LatencyReporter.start(Path.of(socket), store);
   }
 
   private static long target(Properties properties) {

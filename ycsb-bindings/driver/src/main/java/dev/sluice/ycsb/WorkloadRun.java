@@ -1,5 +1,6 @@
 package dev.sluice.ycsb;
 
+import dev.sluice.client.LatencyReporter;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -40,6 +41,7 @@ final class WorkloadRun {
   private final LongAdder operations = new LongAdder();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private final CountDownLatch running;
+  private LatencyReporter reporter;
   private Measurements measurements;
   private Workload workload;
   private OperationQueue queue;
@@ -74,12 +76,16 @@ final class WorkloadRun {
     measurements = Measurements.getMeasurements();
     workload = newWorkload();
     workload.init(properties);
+    reporter = WorkloadProperties.reporter(properties, binding.name());
     try {
       connect();
       runThreads();
     } finally {
       disconnect();
       workload.cleanup();
+      if (reporter != null) {
+        reporter.close();
+      }
     }
     rethrow();
     return new RunOutcome(startMillis, export());
@@ -95,13 +101,25 @@ final class WorkloadRun {
     }
   }
 
+  private DB reported(DB store) {
+    if (reporter == null) {
+      return store;
+    }
+    return new ReportedDb(
+        store,
+        reporter,
+        // Without a schedule that is now, or 0 where nobody asks for intended latency.
+        measurements::getIntendedtartTimeNs,
+        table -> binding.scope(properties, table));
+  }
+
   /** All threads are connected before the first operation, so that none starts late. */
   private void connect() throws DBException {
     Tracer tracer = new Tracer.Builder("sluice-ycsb").conf(HTraceConfiguration.EMPTY).build();
     for (int thread = 0; thread < threads; thread++) {
       DB store = binding.newDb();
       store.setProperties(properties);
-      DB measured = new DBWrapper(store, tracer);
+      DB measured = new DBWrapper(reported(store), tracer);
       measured.init();
       stores.add(store);
       measuredStores.add(measured);

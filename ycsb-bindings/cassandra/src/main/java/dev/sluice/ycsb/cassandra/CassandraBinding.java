@@ -4,6 +4,7 @@ import dev.sluice.ycsb.PrepareStep;
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.StoreBinding;
 import java.util.List;
+import java.util.Properties;
 import site.ycsb.DB;
 
 /** Apache Cassandra for {@code sluice-ycsb}. */
@@ -25,6 +26,11 @@ public final class CassandraBinding implements StoreBinding {
   @Override
   public DB newDb() {
     return new CassandraYcsbClient();
+  }
+
+  @Override
+  public String scope(Properties properties, String table) {
+    return CassandraSettings.of(properties).keyspace() + "." + table;
   }
 
   @Override

@@ -4,8 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.datastax.oss.driver.api.core.CqlSession;
+import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
+import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
+import com.datastax.oss.driver.api.core.servererrors.InvalidQueryException;
+import dev.sluice.client.cassandra.LatencyTracker;
 import dev.sluice.ycsb.PrepareStep;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.TakesReports;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -51,6 +60,49 @@ class CassandraYcsbClientTest {
   @AfterEach
   void disconnect() {
     clients.forEach(CassandraYcsbClient::cleanup);
+  }
+
+  /** The driver makes what reports by its configuration alone, as for an application. */
+  @Test
+  void aTrackerThatTheDriverMakesReportsItsRequests(@TempDir Path directory) throws Exception {
+    assertEquals(Status.OK, client.insert(TABLE, "k", value("v")));
+    String table = "ycsb." + TABLE;
+    String select = "SELECT * FROM " + table + " WHERE ycsb_key = ";
+    String told;
+    try (TakesReports agent = new TakesReports(directory.resolve("agent.sock"))) {
+      System.setProperty(LatencyTracker.SOCKET_PROPERTY, agent.socket().toString());
+      try (CqlSession session = trackedSession()) {
+        assertEquals(1, session.execute(select + "'k'").all().size());
+        assertEquals(1, session.execute(session.prepare(select + "?").bind("k")).all().size());
+        session.execute(session.prepare("DELETE FROM " + table + " WHERE ycsb_key = ?").bind("k"));
+        assertThrows(
+            InvalidQueryException.class,
+            () -> session.execute("UPDATE " + table + " SET none = 1 WHERE ycsb_key = 'k'"));
+      } finally {
+        System.clearProperty(LatencyTracker.SOCKET_PROPERTY);
+      }
+      told = agent.told();
+    }
+    assertEquals(
+        Map.of("read " + table, "2 0", "write " + table, "1 1"), TakesReports.requests(told));
+  }
+
+  private static CqlSession trackedSession() {
+    CassandraSettings settings = CassandraSettings.of(server.settings());
+    String address = settings.addresses().get(0);
+    int colon = address.lastIndexOf(':');
+    return CqlSession.builder()
+        .withConfigLoader(
+            DriverConfigLoader.programmaticBuilder()
+                .withStringList(
+                    DefaultDriverOption.REQUEST_TRACKER_CLASSES,
+                    List.of(LatencyTracker.class.getName()))
+                .build())
+        .addContactPoint(
+            new InetSocketAddress(
+                address.substring(0, colon), Integer.parseInt(address.substring(colon + 1))))
+        .withLocalDatacenter(settings.datacenter())
+        .build();
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.sluice.ycsb.PrepareStep;
 import dev.sluice.ycsb.Setting;
 import dev.sluice.ycsb.StoreBinding;
 import java.util.List;
+import java.util.Properties;
 import site.ycsb.DB;
 
 /** HBase for {@code sluice-ycsb}. */
@@ -25,6 +26,13 @@ public final class HBaseBinding implements StoreBinding {
   @Override
   public DB newDb() {
     return new HBaseClient();
+  }
+
+  /** Where there is one family, all that is asked for is in it. */
+  @Override
+  public String scope(Properties properties, String table) {
+    List<String> families = HBaseSettings.of(properties).families().names();
+    return families.size() == 1 ? table + "/" + families.get(0) : table;
   }
 
   @Override

@@ -5,8 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.sluice.client.LatencyReporter;
+import dev.sluice.client.hbase.MeasuredConnection;
 import dev.sluice.ycsb.PrepareStep;
 import dev.sluice.ycsb.SettingException;
+import dev.sluice.ycsb.TakesReports;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,13 +27,21 @@ import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.AsyncAdmin;
 import org.apache.hadoop.hbase.client.AsyncConnection;
+import org.apache.hadoop.hbase.client.AsyncTable;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
@@ -63,6 +77,46 @@ class HBaseClientTest {
     for (HBaseClient each : clients) {
       each.cleanup();
     }
+  }
+
+  /** Both of HBase's clients, as an application would use them. */
+  @Test
+  void aConnectionThatIsMeasuredReportsWhatIsAskedOfItsTables(@TempDir Path directory)
+      throws Exception {
+    HBaseSettings settings = HBaseSettings.of(server.settings());
+    byte[] row = "k".getBytes(StandardCharsets.UTF_8);
+    byte[] family = "f".getBytes(StandardCharsets.UTF_8);
+    String told;
+    try (TakesReports agent = new TakesReports(directory.resolve("agent.sock"))) {
+      try (LatencyReporter reporter = LatencyReporter.start(agent.socket(), "hbase");
+          AsyncConnection connection = MeasuredConnection.of(Cluster.connect(settings), reporter);
+          Connection blocking =
+              MeasuredConnection.of(
+                  ConnectionFactory.createConnection(settings.configuration()), reporter)) {
+        AsyncTable<?> table = connection.getTable(TABLE_NAME);
+        Cluster.await(table.put(new Put(row).addColumn(family, row, row)));
+        assertEquals(1, Cluster.await(table.scanAll(new Scan().addFamily(family))).size());
+        assertEquals(2, Cluster.await(table.getAll(List.of(new Get(row), new Get(row)))).size());
+        Get unknown = new Get(row).addFamily("none".getBytes(StandardCharsets.UTF_8));
+        assertThrows(
+            IOException.class,
+            () -> Cluster.await(connection.getTableBuilder(TABLE_NAME).build().get(unknown)));
+        try (Table same = blocking.getTable(TABLE_NAME)) {
+          assertTrue(same.exists(new Get(row).addFamily(family)));
+          same.delete(new Delete(row));
+        }
+      }
+      told = agent.told();
+    }
+    // The two rows that were asked for at once are one request.
+    assertEquals(
+        Map.of(
+            "read usertable", "1 0",
+            "read usertable/f", "2 0",
+            "read usertable/none", "0 1",
+            "write usertable", "1 0",
+            "write usertable/f", "1 0"),
+        TakesReports.requests(told));
   }
 
   @Test
