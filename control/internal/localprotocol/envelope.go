@@ -25,7 +25,7 @@ type Request struct {
 type response struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
-	Result  json.RawMessage `json:"result,omitempty"`
+	Result  any             `json:"result,omitempty"`
 	Error   *Error          `json:"error,omitempty"`
 }
 

@@ -138,19 +138,23 @@ func (s *Server) respond(ctx context.Context, line []byte) []byte {
 
 // Answer puts the response to a request on a line. Where the result cannot be sent the response says so.
 func Answer(id json.RawMessage, result any, err error, mostBytes int) []byte {
-	sent := response{JSONRPC: jsonRPCVersion, ID: id}
 	if err != nil {
-		sent.Error = errorFrom(err)
-	} else if sent.Result, err = json.Marshal(result); err != nil {
-		return Answer(id, nil, NewError(NumberInternal, "the result cannot be sent: "+err.Error(), ""), mostBytes)
+		return refusal(id, errorFrom(err))
 	}
-	line, err := json.Marshal(sent)
+	line, err := json.Marshal(response{JSONRPC: jsonRPCVersion, ID: id, Result: result})
+	switch {
+	case err != nil:
+		return refusal(id, NewError(NumberInternal, "the result cannot be sent: "+err.Error(), ""))
+	case len(line) > mostBytes:
+		return refusal(id, NewError(NumberInternal, fmt.Sprintf("the result takes %d bytes, a line holds %d", len(line), mostBytes), ""))
+	}
+	return line
+}
+
+func refusal(id json.RawMessage, failure *Error) []byte {
+	line, err := json.Marshal(response{JSONRPC: jsonRPCVersion, ID: id, Error: failure})
 	if err != nil {
 		return Unread(NewError(NumberInternal, "the answer cannot be sent: "+err.Error(), ""))
-	}
-	if len(line) > mostBytes && sent.Error == nil {
-		return Answer(id, nil, NewError(NumberInternal,
-			fmt.Sprintf("the result takes %d bytes, a line holds %d", len(line), mostBytes), ""), mostBytes)
 	}
 	return line
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sluice_evaluation.bench.command_line import Store
@@ -74,6 +75,17 @@ class DatabaseProgram:
     def compact(self, database: Path, first: int, end: int) -> float:
         """Seconds in which the tables with the keys from the first to the end were compacted."""
         return self._ask(f"compact {database} {first} {end}")
+
+    @contextlib.contextmanager
+    def reading(self, database: Path, keys: int, threads: int) -> Iterator[None]:
+        """So many threads read random ones of the first keys, one after the other."""
+        self._ask(f"read {database} {keys} {threads}")
+        yield
+        self._ask(f"read {database} {keys} 0")
+
+    def reads(self, database: Path) -> int:
+        """How many keys were read since the threads have begun."""
+        return int(self._ask(f"count {database}"))
 
     def _ask(self, command: str) -> float:
         self._running.stdin.write(f"{command}\n")

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from db_bench import EXISTING, Arm, check_override, command, environment
 from sluice_evaluation.bench.callgrind import counted, counting
+from sluice_evaluation.bench.pinning import processors
 from sluice_evaluation.bench.turns import memory_folder
 
 SHORT, LONG = 5_000, 25_000
@@ -49,17 +52,22 @@ def _count(programs: Path, database: Path, arm: Arm, mode: str, operations: int,
     return total
 
 
-def per_operation(programs: Path, arm: Arm, mode: str, made: Path, repetitions: int) -> list[float]:
-    """Instructions per operation, a value each repetition; what is read is a copy of `made`."""
-    values = []
+def _per_operation(programs: Path, arm: Arm, mode: str, made: Path, seed: int) -> float:
+    """Instructions per operation of one repetition; what is read is a copy of `made`."""
+    counts = []
     with tempfile.TemporaryDirectory(prefix="sluice-callgrind-", dir=memory_folder()) as name:
         database = Path(name, "database")
-        for seed in range(1, repetitions + 1):
-            counts = []
-            for operations in (SHORT, LONG):
-                if EXISTING in MODES[mode][2]:
-                    shutil.copytree(made, database)
-                counts.append(_count(programs, database, arm, mode, operations, seed))
-                shutil.rmtree(database)
-            values.append((counts[1] - counts[0]) / (LONG - SHORT))
-    return values
+        for operations in (SHORT, LONG):
+            if EXISTING in MODES[mode][2]:
+                shutil.copytree(made, database)
+            counts.append(_count(programs, database, arm, mode, operations, seed))
+            shutil.rmtree(database)
+    return (counts[1] - counts[0]) / (LONG - SHORT)
+
+
+def per_operation(programs: Path, arm: Arm, mode: str, made: Path, repetitions: int) -> list[float]:
+    """Instructions per operation, a value each repetition, as many at once as processors."""
+    print(f"{mode}: {arm}", file=sys.stderr)
+    with ThreadPoolExecutor(len(set(processors()))) as runs:
+        seeds = range(1, repetitions + 1)
+        return list(runs.map(lambda seed: _per_operation(programs, arm, mode, made, seed), seeds))

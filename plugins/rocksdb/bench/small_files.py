@@ -7,6 +7,10 @@ anew for each round; a compaction makes tables of the same size, so that it can 
 is timed is the call of the program that has the database open. The ratio is of the mean times of a
 round, its interval Fieller's at 95 %, over rounds. Compactions are of two sizes, with a ratio each:
 hardly more than the least that a store offers by default, 16 MiB, and larger.
+
+Each is done by a store that has nothing else to do, which policy `offload` would leave where it is,
+and by one that has a client: a thread of it reads random keys, one after the other, for as long as
+the compaction takes, on the same processor. How many it has read in a second is given as a ratio.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from compacting_nodes import CompactingNodes, compacting_nodes
@@ -39,7 +43,10 @@ from sluice_evaluation.measurements import Figure
 TABLES = 500
 TABLE_BYTES = 512 << 10
 VALUE_BYTES = 1024
+KEYS = TABLES * TABLE_BYTES // VALUE_BYTES
 INPUT_BYTES = {"17 MiB": 17 << 20, "64 MiB": 64 << 20}
+IDLE, BUSY = "idle", "busy"
+READERS = {IDLE: 0, BUSY: 1}
 # Of both stores but the place where they compact.
 OPTIONS = (
     "create_if_missing=true;compression=kNoCompression;max_background_jobs=4;"
@@ -85,11 +92,32 @@ def opened(
     return Side(running, database, plugin)
 
 
+@dataclass
+class Series:
+    """What compactions of one size, on one side, have come to: a mean each round."""
+
+    seconds: list[float] = field(default_factory=list)
+    reads_per_second: list[float] = field(default_factory=list)
+
+    def add(self, compactions: list[Compaction]) -> None:
+        """Those of one round."""
+        seconds = statistics.mean(each.seconds for each in compactions)
+        self.seconds.append(seconds)
+        self.reads_per_second.append(statistics.mean(each.reads for each in compactions) / seconds)
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How long one took, and how many keys a client has read meanwhile."""
+
+    seconds: float
+    reads: int
+
+
 def make_database(program: Path, database: Path) -> None:
     """The database that both sides have copies of; SystemExit when its tables are not as wanted."""
-    keys = TABLES * TABLE_BYTES // VALUE_BYTES
     with DatabaseProgram(program, OPTIONS, [database]) as running:
-        running.fill(database, keys, VALUE_BYTES)
+        running.fill(database, KEYS, VALUE_BYTES)
     tables = len(list(database.glob("*.sst")))
     if not TABLES * 0.9 <= tables <= TABLES * 1.2:
         raise SystemExit(f"the database has {tables} tables, and not about {TABLES}")
@@ -98,37 +126,47 @@ def make_database(program: Path, database: Path) -> None:
 def random_keys(input_bytes: int, order: random.Random) -> tuple[int, int]:
     """First key and end of a compaction that has so many bytes."""
     wanted = input_bytes // VALUE_BYTES
-    first = order.randrange(TABLES * TABLE_BYTES // VALUE_BYTES - wanted)
+    first = order.randrange(KEYS - wanted)
     return first, first + wanted
 
 
-def compaction_seconds(side: str, store: Side, keys: tuple[int, int]) -> float:
-    """How long a compaction of some keys took; SystemExit when it was done at the wrong place."""
+def compacted(side: str, store: Side, keys: tuple[int, int], load: str) -> Compaction:
+    """A compaction of some keys; SystemExit when it was done at the wrong place."""
     before = store.done_elsewhere()
-    seconds = store.program.compact(store.database, *keys)
+    with store.program.reading(store.database, KEYS, READERS[load]):
+        reads_before = store.program.reads(store.database)
+        seconds = store.program.compact(store.database, *keys)
+        reads = store.program.reads(store.database) - reads_before
     elsewhere = store.done_elsewhere() - before
     if elsewhere != (1 if side == REMOTE else 0):
         raise SystemExit(f"{elsewhere} compactions of the {side} side were done by another node")
-    return seconds
+    return Compaction(seconds, reads)
 
 
-def round_seconds(
-    sides: dict[str, Side], input_bytes: int, compactions: int, order: random.Random
-) -> dict[str, float]:
-    """By side, the mean seconds of compactions of the same keys."""
-    seconds = {side: [] for side in sides}
+def add_round(
+    series: dict[str, Series],
+    sides: dict[str, Side],
+    input_bytes: int,
+    load: str,
+    compactions: int,
+    order: random.Random,
+) -> None:
+    """Compactions of the same keys, added to the series of each side."""
+    done = {side: [] for side in sides}
     for _ in range(compactions):
         keys = random_keys(input_bytes, order)
         for side in order.sample(sorted(sides), len(sides)):
-            seconds[side].append(compaction_seconds(side, sides[side], keys))
-    return {side: statistics.mean(values) for side, values in seconds.items()}
+            done[side].append(compacted(side, sides[side], keys, load))
+    for side, each in done.items():
+        series[side].add(each)
 
 
 def measure_series(
     version: str, rounds: int, compactions: int
-) -> dict[str, dict[str, list[float]]]:
-    """Seconds by size of the compaction and side, a value each round."""
-    series = {size: {LOCAL: [], REMOTE: []} for size in INPUT_BYTES}
+) -> dict[tuple[str, str], dict[str, Series]]:
+    """Series by size of the compaction and load of the store, and by side."""
+    kinds = [(size, load) for load in READERS for size in INPUT_BYTES]
+    series = {kind: {LOCAL: Series(), REMOTE: Series()} for kind in kinds}
     prefix = patched_prefix(version)
     with contextlib.ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory_folder())))
@@ -139,10 +177,9 @@ def measure_series(
             print(f"round {number} of {rounds}", file=sys.stderr)
             with one_round(program, data, nodes) as sides:
                 order = random.Random(number)
-                for size, input_bytes in INPUT_BYTES.items():
-                    took = round_seconds(sides, input_bytes, compactions, order)
-                    for side, seconds in took.items():
-                        series[size][side].append(seconds)
+                for size, load in kinds:
+                    of_kind = series[size, load]
+                    add_round(of_kind, sides, INPUT_BYTES[size], load, compactions, order)
     return series
 
 
@@ -157,23 +194,28 @@ def one_round(program: Path, data: Path, nodes: CompactingNodes) -> Iterator[dic
             stack.callback(shutil.rmtree, database)
             sides[side] = opened(stack, program, side, database, nodes)
             keys = random_keys(max(INPUT_BYTES.values()), random.Random(0))
-            compaction_seconds(side, sides[side], keys)
+            compacted(side, sides[side], keys, IDLE)
         yield sides
 
 
-def figures_of(size: str, seconds: dict[str, list[float]]) -> Iterator[Figure]:
-    """Times of a compaction of one size, and their ratio."""
-    what = f"compaction of {size} among {TABLES} small tables"
-    for side, values in seconds.items():
-        yield Figure(f"{what}, {side}", "s", statistics.mean(values), values=values)
+def figures_of(size: str, load: str, series: dict[str, Series]) -> Iterator[Figure]:
+    """Times of a compaction of one size, their ratio, and that of what was read meanwhile."""
+    what = f"compaction of {size} among {TABLES} small tables, {load} store"
+    for side, values in series.items():
+        mean = statistics.mean(values.seconds)
+        yield Figure(f"{what}, {side}", "s", mean, values=values.seconds)
+    local, remote = series[LOCAL], series[REMOTE]
     name = f"{what}: time on another node over that of the store"
-    yield ratio_figure(name, seconds[REMOTE], seconds[LOCAL], {"max": 1.0})
+    yield ratio_figure(name, remote.seconds, local.seconds, {"max": 1.0})
+    if READERS[load]:
+        name = f"{what}: reads a second meanwhile, on another node over in the store"
+        yield ratio_figure(name, remote.reads_per_second, local.reads_per_second)
 
 
 def measure(version: str, rounds: int, compactions: int) -> Iterator[Figure]:
     """Figures of compactions of each size."""
-    for size, seconds in measure_series(version, rounds, compactions).items():
-        yield from figures_of(size, seconds)
+    for (size, load), series in measure_series(version, rounds, compactions).items():
+        yield from figures_of(size, load, series)
 
 
 def main() -> None:
@@ -186,7 +228,7 @@ def main() -> None:
         "--compactions",
         type=at_least(1),
         default=20,
-        help="of each size and side in a round (default: %(default)s)",
+        help="of each size, load and side in a round (default: %(default)s)",
     )
     args = parser.parse_args()
     figures = list(measure(args.version, args.rounds, args.compactions))

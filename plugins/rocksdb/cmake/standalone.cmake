@@ -93,12 +93,16 @@ sluice_test(store_test sluice_store
   sluice/worker/exchanged_folders_test.cc
   sluice/worker/job_line_test.cc
   sluice/worker/job_run_test.cc
+  sluice/worker/job_statistics_test.cc
+  sluice/worker/late_tables_test.cc
   sluice/worker/next_level_cuts_test.cc
   sluice/worker/store_options_test.cc
   sluice/worker/input_tables.cc
   sluice/worker/job_line.cc
   sluice/worker/job_place.cc
   sluice/worker/job_run.cc
+  sluice/worker/job_statistics.cc
+  sluice/worker/late_tables.cc
   sluice/worker/next_level_cuts.cc
   sluice/worker/opened_folder.cc
   sluice/worker/store_options.cc)

@@ -169,6 +169,21 @@ func ParseWorkerJob(line []byte) (WorkerJob, error) {
 
 // ParseWorkerLine reads and checks what a worker says.
 func ParseWorkerLine(line []byte) (WorkerLine, error) {
+	short, blob := takeBlob(line)
+	said, err := parseWorkerLine(short)
+	switch {
+	case blob == nil:
+		return said, err
+	case err == nil && said.Result != nil && string(said.Result.Result) == placeholder:
+		said.Result.Result = blob
+		return said, checkBlob(blob)
+	default:
+		// The long text is another one than the result.
+		return parseWorkerLine(line)
+	}
+}
+
+func parseWorkerLine(line []byte) (WorkerLine, error) {
 	if err := schemas.Validate("worker-line", line); err != nil {
 		return WorkerLine{}, store.Invalidf("worker-line: %w", err)
 	}

@@ -9,11 +9,17 @@ from database_program import DatabaseProgram, plugin_options
 ANSWERS = """\
 import sys
 print(0.25, flush=True)
+threads = []
 for line in sys.stdin:
-    command, database, first, second = line.split()
+    command, database, *numbers = line.split()
     if command == "compact":
         sys.exit(1)
-    print(int(first) / int(second), flush=True)
+    if command == "read":
+        threads.append(numbers[1])
+    if command == "count":
+        print("".join(threads), flush=True)
+    else:
+        print(int(numbers[0]) / (int(numbers[1]) or 1), flush=True)
 """
 
 
@@ -33,6 +39,13 @@ def test_the_plugin_gets_its_settings():
 def test_each_command_is_answered_by_its_seconds(tmp_path):
     with DatabaseProgram(program(tmp_path, ANSWERS), "", [tmp_path]) as running:
         assert running.fill(tmp_path, 3, 4) == 0.75
+
+
+def test_readers_end_with_their_context(tmp_path):
+    with DatabaseProgram(program(tmp_path, ANSWERS), "", [tmp_path]) as running:
+        with running.reading(tmp_path, 10, 2):
+            assert running.reads(tmp_path) == 2
+        assert running.reads(tmp_path) == 20
 
 
 def test_a_program_that_fails_to_close_is_an_error(tmp_path):

@@ -1,6 +1,9 @@
 #include "sluice/remote/agent_messages.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "rocksdb/version.h"
 #include "sluice/plugin_version.h"
@@ -14,6 +17,10 @@ namespace {
 constexpr int kMajor = 1;
 constexpr int kMinor = 1;
 constexpr size_t kMaxReasonBytes = 40;
+// From here on a text is not left to the parser.
+constexpr size_t kLongBytes = 4096;
+// In its place; no base64.
+constexpr char kTaken[] = "+";
 
 Json Request(const char* method, Json params) {
   return {{"jsonrpc", "2.0"},
@@ -58,6 +65,26 @@ uint64_t CountOf(const Json& members, const char* name) {
   const auto found = members.find(name);
   if (found == members.end()) return 0;
   return WholeNumber(*found).value_or(0);
+}
+
+// Takes a long text of base64 out of a line, which is then short: a parser of
+// JSON takes several times as long for each byte. Nothing if there is none.
+std::optional<std::string> TakeLongText(std::string* line) {
+  size_t open = line->find('"');
+  for (size_t close; open != std::string::npos; open = close) {
+    close = line->find('"', open + 1);
+    const bool is_long =
+        close != std::string::npos && close - open > kLongBytes;
+    if (!is_long) continue;
+    // Between two texts there is more than base64, and in one that has an
+    // escape.
+    if (open > 0 && (*line)[open - 1] == '\\') return std::nullopt;
+    const size_t size = close - open - 1;
+    auto taken = FromBase64(std::string_view(*line).substr(open + 1, size));
+    if (taken) line->replace(open + 1, size, kTaken);
+    return taken;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -109,7 +136,8 @@ AgentAnswer ReadRunAnswer(const std::string& line) {
   return answer;
 }
 
-AgentAnswer ReadWaitAnswer(const std::string& line) {
+AgentAnswer ReadWaitAnswer(std::string line) {
+  auto taken = TakeLongText(&line);
   const auto result = ResultOf(line);
   if (!result) return Local("agent-error");
   const std::string state = TextOf(*result, "state");
@@ -121,7 +149,8 @@ AgentAnswer ReadWaitAnswer(const std::string& line) {
     return answer;
   }
   if (state != "done") return LocalBecause(*result);
-  auto payload = FromBase64(TextOf(*result, "result"));
+  const std::string text = TextOf(*result, "result");
+  auto payload = taken && text == kTaken ? std::move(taken) : FromBase64(text);
   if (!payload || payload->empty()) return Local("output-invalid");
   answer.state = AgentAnswer::State::kDone;
   answer.result = std::move(*payload);

@@ -53,6 +53,6 @@ struct AgentAnswer {
 };
 
 AgentAnswer ReadRunAnswer(const std::string& line);
-AgentAnswer ReadWaitAnswer(const std::string& line);
+AgentAnswer ReadWaitAnswer(std::string line);
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "sluice/protocol/json.h"
+#include "sluice/text/base64.h"
 
 namespace sluice {
 namespace {
@@ -74,6 +75,33 @@ TEST(AgentMessagesTest, AWaitEndsWithAResultOrAReason) {
       ReadWaitAnswer(R"({"result":{"state":"local","reason":"worker-lost"}})")
           .reason,
       "worker-lost");
+}
+
+// That of a compaction with hundreds of tables.
+TEST(AgentMessagesTest, ALongResultIsTheSame) {
+  const std::string result(300000, '\xFB');
+  const std::string text = ToBase64(result);
+  for (const std::string& line :
+       {R"({"result":{"state":"done","node":"b","result":")" + text + "\"}}",
+        R"({"result":{"result" : ")" + text + R"(" ,"state":"done"}})"}) {
+    const AgentAnswer done = ReadWaitAnswer(line);
+    EXPECT_EQ(done.state, State::kDone);
+    EXPECT_TRUE(done.result == result);
+  }
+}
+
+TEST(AgentMessagesTest, OtherLongTextsAreNoResult) {
+  const std::string text(40000, 'A');
+  for (const std::string& line :
+       {R"({"result":{"state":"done","node":")" + text + "\"}}",
+        R"({"result":{"state":"done","result":"A","x":")" + text + "\"}}",
+        R"({"result":{"state":"done","result":"\"")" + text + "\"}}",
+        R"({"result":{"state":"done","result":"\")" + text + R"(\""}})",
+        R"({"result":{"state":"done","result":")" + text + "-\"}}",
+        R"({"result":{"state":"done","result":")" + text + "\"",
+        R"({"result":{"state":"done","result":")" + text}) {
+    EXPECT_EQ(ReadWaitAnswer(line).state, State::kLocal) << line.substr(0, 60);
+  }
 }
 
 // Whatever an agent says, a local compaction has a reason that can be counted.

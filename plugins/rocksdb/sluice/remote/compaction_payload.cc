@@ -1,27 +1,108 @@
 #include "sluice/remote/compaction_payload.h"
 
+#include <cstddef>
 #include <set>
+#include <unordered_map>
 
 #include "db/compaction/compaction_job.h"
 #include "db/dbformat.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/utilities/options_type.h"
+#include "util/coding.h"
 
 namespace sluice {
 namespace {
 
 using ROCKSDB_NAMESPACE::CompactionServiceInput;
-using ROCKSDB_NAMESPACE::CompactionServiceOutputFile;
 using ROCKSDB_NAMESPACE::CompactionServiceResult;
+using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::kNumInternalBytes;
+using ROCKSDB_NAMESPACE::OptionType;
+using ROCKSDB_NAMESPACE::OptionTypeFlags;
+using ROCKSDB_NAMESPACE::OptionTypeInfo;
+using ROCKSDB_NAMESPACE::OptionVerificationType;
+using ROCKSDB_NAMESPACE::Slice;
+using ROCKSDB_NAMESPACE::Status;
+using OptionTypes = std::unordered_map<std::string, OptionTypeInfo>;
 
-std::string WhyNotInstallable(const CompactionServiceOutputFile& file,
+// RocksDB's number for text whose members are NAME=VALUE;.
+constexpr uint32_t kTextFormat = 1;
+constexpr size_t kFormatBytes = sizeof kTextFormat;
+
+// What is looked at of a result. Most of one are properties of its tables: to
+// read them as well would take three times as long, and RocksDB does it anyway.
+struct OutputFile {
+  std::string name;
+  uint64_t bytes = 0;
+  std::string smallest_key;
+  std::string largest_key;
+};
+struct Output {
+  uint8_t status_code = 0;
+  std::string path;
+  std::vector<OutputFile> files;
+};
+
+OptionTypeInfo Struct(const char* name, const OptionTypes* members) {
+  return OptionTypeInfo::Struct(name, members, 0,
+                                OptionVerificationType::kNormal,
+                                OptionTypeFlags::kNone);
+}
+
+const OptionTypes& OutputTypes() {
+  static const OptionTypes kStatus = {
+      {"code", {offsetof(Output, status_code), OptionType::kUInt8T}}};
+  static const OptionTypes kFile = {
+      {"file_name", {offsetof(OutputFile, name), OptionType::kEncodedString}},
+      {"file_size", {offsetof(OutputFile, bytes), OptionType::kUInt64T}},
+      {"smallest_internal_key",
+       {offsetof(OutputFile, smallest_key), OptionType::kEncodedString}},
+      {"largest_internal_key",
+       {offsetof(OutputFile, largest_key), OptionType::kEncodedString}}};
+  static const OptionTypes kOutput = {
+      {"status", Struct("status", &kStatus)},
+      {"output_path", {offsetof(Output, path), OptionType::kEncodedString}},
+      {"output_files",
+       OptionTypeInfo::Vector<OutputFile>(
+           offsetof(Output, files), OptionVerificationType::kNormal,
+           OptionTypeFlags::kNone, Struct("output_files", &kFile))}};
+  return kOutput;
+}
+
+bool IsText(const std::string& payload) {
+  return payload.size() > kFormatBytes &&
+         ROCKSDB_NAMESPACE::DecodeFixed32(payload.data()) == kTextFormat;
+}
+
+Status ReadOutput(const std::string& payload, Output* output) {
+  if (!IsText(payload)) return Status::NotSupported("its format is not known");
+  ConfigOptions how;
+  how.invoke_prepare_options = false;
+  how.ignore_unknown_options = true;
+  return OptionTypeInfo::ParseType(how, payload.substr(kFormatBytes),
+                                   OutputTypes(), output);
+}
+
+// For who reads.
+std::string StatusOf(const std::string& payload) {
+  CompactionServiceResult result;
+  CompactionServiceResult::Read(payload, &result).PermitUncheckedError();
+  return result.status.ToString();
+}
+
+std::string PathMember(const std::string& path) {
+  return "output_path=" + Slice(path).ToString(/*hex=*/true) + ";";
+}
+
+std::string WhyNotInstallable(const OutputFile& file,
                               const std::string& output_path,
                               const JobFiles& files) {
-  const std::string& name = file.file_name;
+  const std::string& name = file.name;
   if (name.empty() || name.find('/') != std::string::npos) {
     return "the result names a file outside of the output path";
   }
-  if (file.smallest_internal_key.size() < kNumInternalBytes ||
-      file.largest_internal_key.size() < kNumInternalBytes) {
+  if (file.smallest_key.size() < kNumInternalBytes ||
+      file.largest_key.size() < kNumInternalBytes) {
     return "the result gives no range of keys for the output file " + name;
   }
   // The store opens it once it is installed, when it is too late to refuse.
@@ -29,9 +110,9 @@ std::string WhyNotInstallable(const CompactionServiceOutputFile& file,
   if (!bytes) {
     return "the output file " + name + " is not there, or not to be read";
   }
-  if (*bytes == 0 || *bytes != file.file_size) {
+  if (*bytes == 0 || *bytes != file.bytes) {
     return "the output file " + name + " has " + std::to_string(*bytes) +
-           " bytes, the result says " + std::to_string(file.file_size);
+           " bytes, the result says " + std::to_string(file.bytes);
   }
   return "";
 }
@@ -49,33 +130,34 @@ bool ReadCompactionInput(const std::string& payload, CompactionInput* input) {
   return true;
 }
 
-bool SetOutputPath(const std::string& path, std::string* payload) {
-  CompactionServiceResult result;
-  const auto read = CompactionServiceResult::Read(*payload, &result);
-  result.status.PermitUncheckedError();
-  if (!read.ok()) return false;
-  result.output_path = path;
-  payload->clear();
-  return result.Write(payload).ok();
+// The result is text, of which no other member is the same: a path is written
+// in hexadecimal digits. To read and write it as a whole would take longer than
+// to open the database.
+bool ExchangeOutputPath(const std::string& from, const std::string& to,
+                        std::string* payload) {
+  const std::string member = PathMember(from);
+  const size_t at = payload->find(member);
+  const bool is_once = at != std::string::npos &&
+                       payload->find(member, at + 1) == std::string::npos;
+  if (!is_once || !IsText(*payload)) return false;
+  payload->replace(at, member.size(), PathMember(to));
+  return true;
 }
 
 std::string WhyNotInstallable(const std::string& payload,
                               const std::string& output_path,
                               const JobFiles& files) {
-  CompactionServiceResult result;
-  const auto read = CompactionServiceResult::Read(payload, &result);
-  if (!read.ok()) {
-    result.status.PermitUncheckedError();
-    return "the result cannot be read: " + read.ToString();
+  Output output;
+  const auto read = ReadOutput(payload, &output);
+  if (!read.ok()) return "the result cannot be read: " + read.ToString();
+  if (output.status_code != Status::kOk) {
+    return "it failed: " + StatusOf(payload);
   }
-  if (!result.status.ok()) return "it failed: " + result.status.ToString();
-  if (result.output_path != output_path) {
-    return "the result is in another folder";
-  }
+  if (output.path != output_path) return "the result is in another folder";
   std::set<std::string> names;
-  for (const auto& file : result.output_files) {
-    if (!names.insert(file.file_name).second) {
-      return "the result names the output file " + file.file_name + " twice";
+  for (const auto& file : output.files) {
+    if (!names.insert(file.name).second) {
+      return "the result names the output file " + file.name + " twice";
     }
     std::string reason = WhyNotInstallable(file, output_path, files);
     if (!reason.empty()) return reason;

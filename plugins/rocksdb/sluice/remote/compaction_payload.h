@@ -24,11 +24,14 @@ struct CompactionInput {
 // False if it is not what this version of RocksDB writes.
 bool ReadCompactionInput(const std::string& payload, CompactionInput* input);
 
-// Puts another folder of the output files into a result; false if it is none.
-bool SetOutputPath(const std::string& path, std::string* payload);
+// Puts another folder of the output files into a result; false if it is none
+// of the first one.
+bool ExchangeOutputPath(const std::string& from, const std::string& to,
+                        std::string* payload);
 
 // Why a result must not be installed; empty if it may be. Once installation
-// has begun, anything wrong with it stops the store's writes.
+// has begun, anything wrong with it stops the store's writes. What is not
+// looked at RocksDB reads before that, and compacts by itself if it cannot.
 std::string WhyNotInstallable(const std::string& payload,
                               const std::string& output_path,
                               const JobFiles& files);

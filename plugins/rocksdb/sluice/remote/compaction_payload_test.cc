@@ -63,14 +63,37 @@ TEST_F(CompactionPayloadTest, TheFolderIsAllThatIsExchanged) {
   EXPECT_EQ(Reason(), "the result is in another folder");
   std::string payload;
   ASSERT_TRUE(result_.Write(&payload).ok());
-  ASSERT_TRUE(SetOutputPath(folder_, &payload));
+  ASSERT_TRUE(ExchangeOutputPath("/proc/self/fd/7", folder_, &payload));
   EXPECT_EQ(WhyNotInstallable(payload, folder_, LocalJobFiles()), "");
   result_.output_path = folder_;
   std::string expected;
   ASSERT_TRUE(result_.Write(&expected).ok());
   EXPECT_EQ(payload, expected);
-  payload = "none";
-  EXPECT_FALSE(SetOutputPath(folder_, &payload));
+  EXPECT_FALSE(ExchangeOutputPath("/proc/self/fd/7", folder_, &payload));
+  EXPECT_EQ(payload, expected);
+}
+
+TEST_F(CompactionPayloadTest, AFolderThatIsNamedTwiceIsNotExchanged) {
+  result_.output_path = "/a";
+  std::string payload;
+  ASSERT_TRUE(result_.Write(&payload).ok());
+  payload += "output_path=2F61;";
+  EXPECT_FALSE(ExchangeOutputPath("/a", folder_, &payload));
+}
+
+TEST_F(CompactionPayloadTest, OneThatFailedSaysWhy) {
+  result_.status = Status::Corruption("a bad block");
+  EXPECT_EQ(Reason(), "it failed: Corruption: a bad block");
+}
+
+TEST_F(CompactionPayloadTest, AnotherFormatIsNotRead) {
+  std::string payload;
+  ASSERT_TRUE(result_.Write(&payload).ok());
+  payload[0] = '\2';
+  EXPECT_EQ(WhyNotInstallable(payload, folder_, LocalJobFiles()),
+            "the result cannot be read: Not implemented: its format is not "
+            "known");
+  EXPECT_FALSE(ExchangeOutputPath(folder_, "/elsewhere", &payload));
 }
 
 TEST_F(CompactionPayloadTest, AFileThatIsNamedTwiceIsNot) {

@@ -126,9 +126,9 @@ RemoteCompactions::Status RemoteCompactions::Wait(const std::string& id,
 
 std::string RemoteCompactions::WaitForResult(Job* job, std::string* result) {
   for (;;) {
-    const auto line = job->connection->Exchange(WaitLine(), kAnswerTime);
+    auto line = job->connection->Exchange(WaitLine(), kAnswerTime);
     if (!line) return NoAnswer(*job);
-    AgentAnswer answer = ReadWaitAnswer(*line);
+    AgentAnswer answer = ReadWaitAnswer(std::move(*line));
     switch (answer.state) {
       case AgentAnswer::State::kRunning:
         ShowProgress(std::max(answer.bytes_read, answer.bytes_written),

@@ -12,6 +12,7 @@
 #include "rocksdb/comparator.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/sst_partitioner.h"
@@ -20,6 +21,7 @@
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/worker/automatic_objects.h"
 #include "sluice/worker/input_tables.h"
+#include "sluice/worker/late_tables.h"
 #include "sluice/worker/next_level_cuts.h"
 #include "sluice/worker/store_options.h"
 
@@ -29,7 +31,6 @@ namespace {
 using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
 using ROCKSDB_NAMESPACE::CompactionServiceOptionsOverride;
 using ROCKSDB_NAMESPACE::DB;
-using ROCKSDB_NAMESPACE::HistogramData;
 using ROCKSDB_NAMESPACE::OpenAndCompactOptions;
 using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::VerifyOutputFlags;
@@ -64,17 +65,21 @@ void TellOfAutomatic(CompactionServiceOptionsOverride* made) {
   }
 }
 
-// A store with thousands of tables must not cost more to open than to compact:
-// tables that are no input of the job are not looked into.
-void OpenCheaply(const CompactionInput& input, const std::string& output_path,
-                 CompactionServiceOptionsOverride* options) {
+std::set<uint64_t> NumbersOf(const CompactionInput& input) {
   std::set<uint64_t> numbers;
   for (const std::string& file : input.files) {
     // Names are NUMBER.sst.
     numbers.insert(std::strtoull(file.c_str(), nullptr, 10));
   }
+  return numbers;
+}
+
+// A store with thousands of tables must not cost more to open than to compact:
+// tables that are no input of the job are not looked into.
+void OpenCheaply(const CompactionInput& input, const std::string& output_path,
+                 CompactionServiceOptionsOverride* options) {
   options->table_factory = std::make_shared<InputTables>(
-      options->table_factory, std::move(numbers), output_path);
+      options->table_factory, NumbersOf(input), output_path);
   options->options_map = {{"verify_sst_unique_id_in_manifest", "false"},
                           {"skip_stats_update_on_db_open", "true"},
                           {"track_and_verify_wals_in_manifest", "false"}};
@@ -162,7 +167,7 @@ void Exchange(const std::string& from, const std::string& to,
 JobRun::JobRun(WorkerJob job)
     : job_(std::move(job)),
       place_(PlaceOf(job_)),
-      statistics_(ROCKSDB_NAMESPACE::CreateDBStatistics()) {}
+      statistics_(std::make_shared<JobStatistics>()) {}
 
 std::variant<JobResult, JobFailure> JobRun::Run() {
   std::string unopened = place_->Open();
@@ -189,6 +194,10 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   CompactionServiceOptionsOverride made;
   bool can_resume = false;
   if (auto failure = MakeOptions(input, &made, &can_resume)) return *failure;
+  const auto env = ROCKSDB_NAMESPACE::NewCompositeEnv(
+      std::make_shared<LateTables>(made.env->GetFileSystem(),
+                                   place_->database_path(), NumbersOf(input)));
+  made.env = env.get();
   OpenAndCompactOptions options;
   options.canceled = &cancelled_;
   options.allow_resumption = job_.is_resumable && can_resume;
@@ -201,7 +210,8 @@ std::variant<JobResult, JobFailure> JobRun::Compact() {
   if (!status.ok()) return FailureOf(status);
   place_->ShareWithStore();
   // The store has no such descriptor.
-  if (!SetOutputPath(job_.output_path, &result.payload)) {
+  if (!ExchangeOutputPath(place_->output_path(), job_.output_path,
+                          &result.payload)) {
     return JobFailure{"failed", "the result cannot be read"};
   }
   AddFigures(&result);
@@ -235,12 +245,9 @@ std::optional<JobFailure> JobRun::MakeOptions(
 }
 
 void JobRun::AddFigures(JobResult* result) const {
-  HistogramData open;
-  statistics_->histogramData(ROCKSDB_NAMESPACE::OPEN_AND_COMPACT_DB_OPEN_MICROS,
-                             &open);
   result->bytes_read = bytes_read();
   result->bytes_written = bytes_written();
-  result->open_seconds = static_cast<double>(open.sum) * kSecondsPerMicrosecond;
+  result->open_seconds = statistics_->open_seconds();
   result->cpu_seconds = CpuSeconds();
   result->resumed_bytes = statistics_->getTickerCount(
       ROCKSDB_NAMESPACE::REMOTE_COMPACT_RESUMED_BYTES);

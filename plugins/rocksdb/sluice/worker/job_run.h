@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "rocksdb/options.h"
-#include "rocksdb/statistics.h"
 #include "sluice/remote/compaction_payload.h"
 #include "sluice/worker/job_line.h"
 #include "sluice/worker/job_place.h"
+#include "sluice/worker/job_statistics.h"
 #include "sluice/worker/report_lines.h"
 
 namespace sluice {
@@ -47,7 +47,7 @@ class JobRun {
 
   const WorkerJob job_;
   const std::unique_ptr<JobPlace> place_;
-  const std::shared_ptr<ROCKSDB_NAMESPACE::Statistics> statistics_;
+  const std::shared_ptr<JobStatistics> statistics_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> is_space_used_up_{false};
 };
