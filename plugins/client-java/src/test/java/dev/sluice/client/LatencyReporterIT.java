@@ -38,6 +38,9 @@ class LatencyReporterIT {
 
   @AfterEach
   void end() throws Exception {
+    if (reporter == null) {
+      return; // Skipped.
+    }
     reporter.close();
     agent.kill();
   }
