@@ -31,6 +31,8 @@ class Cell:
     orders: tuple[dict[str, Any], ...] = ()
     policies: tuple[dict[str, Any], ...] = ()
     faults: tuple[dict[str, Any], ...] = ()
+    service_levels: tuple[dict[str, Any], ...] = ()
+    leases: tuple[dict[str, Any], ...] = ()
     even_load: bool = False
     loaded_nodes: int | None = None
     load_share: float = 1.0
@@ -128,7 +130,7 @@ _MERGED = {
     "variant", "workload", "device", "threads", "settings_from", "even_load", "loaded_nodes",
     "load_share", "agents",
 }  # fmt: skip
-_JOINED = ("orders", "policies", "faults")
+_JOINED = ("orders", "policies", "faults", "service_levels", "leases")
 
 
 def _kept_levels(factor: dict, only: dict[str, list]) -> list[dict]:
@@ -244,6 +246,11 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
             wrong.append(f"profile {profile}, stage {stage}: two cells have the same id")
         if not cells:
             wrong.append(f"profile {profile}, stage {stage}: no cell is left")
+        wrong += [
+            f"profile {profile}, cell {cell.id}: service levels and leases need policies"
+            for cell in cells
+            if (cell.service_levels or cell.leases) and not cell.policies
+        ]
         within = experiment.stage(stage).get("select", {}).get("within")
         if within and not any(matches(cell.factors, within["to"]) for cell in cells):
             wrong.append(f"profile {profile}, stage {stage}: no cell is {within['to']}")

@@ -31,6 +31,11 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
+def optional_json(path: Path) -> dict[str, Any]:
+    """The same of a file that not every run has; empty without it."""
+    return read_json(path) if path.exists() else {}
+
+
 def origin_of(raw: Path, planned: dict[str, Any]) -> float:
     """When the load began, on whichever node it was first."""
     first = min(client["start_seconds"] for client in planned["clients"])
