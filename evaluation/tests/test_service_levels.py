@@ -12,7 +12,7 @@ from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import load
 from sluice_evaluation.figures import drawing, responses
 from sluice_evaluation.plan import make_plan
-from synthetic import EPOCH, hash_of, write_raw
+from synthetic import EPOCH, OPERATIONS_PER_INTERVAL, hash_of, write_raw
 
 NAME = "service-level-zipfian"
 ARM = "level_hdd"
@@ -136,3 +136,40 @@ def test_the_figure_has_every_arm_and_the_actions_of_one(recorded, chosen):
     assert [(round(m.seconds), m.name, m.bytes) for m in marked] == [
         (5, "grow-cache", 5e6), (15, "grow-cache", 10e6), (20, "add-node", None),
     ]  # fmt: skip
+
+
+@pytest.fixture
+def two(experiments, tmp_path):
+    """The plan of two applications, and a record of the arm in which the other one is not held."""
+    made = make_plan(experiments["service-level-two"], "short", [], tmp_path / "results")
+    planned = next(run for run in made["runs"] if run["cell"] == "stock_hdd")
+    return made, planned, record(made, planned, tmp_path, [])
+
+
+def test_the_neighbour_has_a_load_of_its_own_and_comes_with_its_arms_alone(two):
+    made, planned, _ = two
+    steady, neighbour = planned["clients"]
+    assert neighbour["properties"] == {"table": "noisy", "requestdistribution": "uniform"}
+    assert (steady["threads"], neighbour["threads"]) == (24, 16)
+    assert neighbour["schedule"] == "20s:150,66s:300"
+    alone = next(run for run in made["runs"] if run["cell"] == "alone_hdd")
+    assert alone["clients"] == [steady]
+
+
+def test_the_neighbour_is_in_no_latency_and_its_throughput_is_told(two):
+    _, planned, made = two
+    normal = planned["phases"][-1]["end_seconds"] - planned["phases"][-1]["start_seconds"]
+    assert made.document["results"]["measured"]["operations"] == OPERATIONS_PER_INTERVAL * normal
+    assert {entry["client"] for entry in made.document["summaries"]} == {"steady"}
+    told = made.document["metrics"]["neighbour_operations_per_second"]
+    assert told == pytest.approx(OPERATIONS_PER_INTERVAL)
+    assert records.faults(made.directory / "record.json", made.directory.parents[3]) == []
+
+
+def test_a_level_with_a_neighbour_needs_a_load_for_it(experiments, tmp_path):
+    document = copy.deepcopy(experiments["service-level-two"].document)
+    del document["profiles"]["short"]["load"]["neighbour"]
+    path = tmp_path / "service-level-two.yml"
+    path.write_text(json.dumps(document))
+    with pytest.raises(EvaluationError, match="a load has no entry neighbour"):
+        load(str(path))

@@ -23,6 +23,7 @@ from sluice_evaluation import (
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
 from sluice_evaluation.raw_clients import (
+    neighbour_metrics,
     optional_json,
     origin_of,
     read_clients,
@@ -87,6 +88,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             | tail_latency(clients, planned, normal, origin)
             | _work_metrics(clients, planned, origin, steps, copied)
             | _processor_metrics(normal, origin, busy, copied)
+            | neighbour_metrics(raw, planned, normal, origin)
             | level_actions.metrics(controlled, planned)
             | optional_json(raw / "metrics.json"),
         }

@@ -242,13 +242,24 @@ def _clients(
         "status_interval_seconds": document["measure"]["status_interval_seconds"],
     }
     if cell.loaded_nodes is None:
-        return [{"name": "steady", **client}]
+        return [{"name": "steady", **client}, *_neighbours(load, cell, client)]
     # They begin within some seconds of each other, and the first to begin is not to end too soon.
     client["duration_seconds"] += NODES_MARGIN_SECONDS
     if load:
         client["schedule"] = _schedule(load, windows, client["duration_seconds"])
     nodes = range(1, cell.loaded_nodes + 1)
     return [{"name": f"steady-{node}", "node": node, **client} for node in nodes]
+
+
+def _neighbours(load: dict, cell: Cell, client: dict[str, Any]) -> list[dict[str, Any]]:
+    """The other application of the run, if there is one: its load begins with the main one."""
+    if not cell.neighbour:
+        return []
+    entry = load["neighbour"]
+    own = {"warm_up": load["warm_up"]} if "warm_up" in load else {}
+    schedule = _schedule(own | {"steady": entry}, [], client["duration_seconds"])
+    told = {"properties": entry["properties"], "threads": entry["threads"], "schedule": schedule}
+    return [client | {"name": "neighbour", "beside": True, **told}]
 
 
 def _schedule(load: dict, windows: list[dict], duration: float) -> str:
