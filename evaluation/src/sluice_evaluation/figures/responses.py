@@ -1,6 +1,5 @@
 """Mean response over time, with what was promised and each action of a controller marked."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -115,7 +114,7 @@ def _legend(
         for n in names
     ]
     if target is not None:
-        label = f"target, {math.ceil(target * MILLISECONDS)} ms"
+        label = f"target, {target * MILLISECONDS:g} ms"
         handles.append(Line2D([], [], color=theme.muted, linewidth=0.9, label=label))
     handles.append(Line2D([], [], color=theme.text, linewidth=1.7, label="run 1"))
     handles.append(Line2D([], [], color=theme.text, linewidth=0.7, alpha=0.6, label="other runs"))
