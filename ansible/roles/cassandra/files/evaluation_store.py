@@ -14,8 +14,6 @@ the plug-in, without `sluice.`; the variant `stock` has none.
 from __future__ import annotations
 
 import json
-import os
-import pwd
 import shutil
 import subprocess
 import sys
@@ -23,17 +21,14 @@ import time
 from pathlib import Path
 
 import cassandra_cluster
+import evaluation_program
 
 INSTANCE = "evaluation"
 STATE = Path("/run/sluice-evaluation-cassandra.json")
 LOGS = Path("/var/log/sluice-evaluation/cassandra")
-UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
 CONFIGURATION = Path("/etc/sluice/cassandra") / INSTANCE
 INSTALLED = Path("/opt/sluice/cassandra")
 USER = "cassandra"
-SYSTEMCTL_TIMEOUT_SECONDS = 600.0
-# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
-KILLED_UNIT = "[Service]\nRestart=no\nTimeoutStopSec=1s\n"
 # The reader of the logs takes times for UTC.
 UNIT = "[Service]\nEnvironment=TZ=UTC\n"
 # What says where the rows are: copies of loaded data are kept apart by it.
@@ -93,38 +88,9 @@ class Store:
         }
 
 
-def systemctl(*argv: str) -> str:
-    """Run systemctl, give what it prints; an error or no end in time ends this program."""
-    command = ["systemctl", *argv]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired as late:
-        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def own(path: Path) -> None:
-    """Make a folder of the node's user."""
-    path.mkdir(parents=True, exist_ok=True)
-    entry = pwd.getpwnam(USER)
-    os.chown(path, entry.pw_uid, entry.pw_gid)
-    path.chmod(0o750)
-
-
 def read_state() -> Store:
     """The store that `start` started."""
-    if not STATE.exists():
-        raise SystemExit("nothing was started: call start first")
-    return Store(json.loads(STATE.read_text()))
-
-
-def override(store: Store) -> Path:
-    """Where settings of the unit are that are gone with the boot."""
-    return UNITS_OF_THIS_BOOT / f"{store.unit}.d"
+    return Store(evaluation_program.started(STATE))
 
 
 def write_configuration(store: Store) -> None:
@@ -137,9 +103,9 @@ def write_configuration(store: Store) -> None:
     (CONFIGURATION / "cassandra.yaml").write_text(json.dumps(settings, indent=2) + "\n")
     lines = [f'{name}="{value}"\n' for name, value in store.environment().items()]
     (CONFIGURATION / "environment").write_text("".join(lines))
-    override(store).mkdir(parents=True, exist_ok=True)
-    (override(store) / "evaluation.conf").write_text(UNIT)
-    systemctl("daemon-reload")
+    evaluation_program.drop_ins(store.unit).mkdir(parents=True, exist_ok=True)
+    (evaluation_program.drop_ins(store.unit) / "evaluation.conf").write_text(UNIT)
+    evaluation_program.systemctl("daemon-reload")
 
 
 def loaded() -> dict:
@@ -159,16 +125,16 @@ def start() -> dict:
     began = time.monotonic()
     shutil.rmtree(store.data.parent, ignore_errors=True)
     write_configuration(store)
-    own(store.data.parent)
+    evaluation_program.own(store.data.parent, USER, 0o750)
     if from_copy:
-        subprocess.run(["cp", "-a", store.copy, store.data], check=True)
+        evaluation_program.copy(store.copy, store.data)
     else:
-        own(store.data)
+        evaluation_program.own(store.data, USER, 0o750)
     seconds = time.monotonic() - began
     subprocess.run(["sync", "--file-system", store.data.parent], check=True)
     STATE.touch(mode=0o600)
     STATE.write_text(json.dumps(order))
-    systemctl("start", store.unit)
+    evaluation_program.systemctl("start", store.unit)
     # One after the other: each has to find those before it.
     cassandra_cluster.wait(
         f"{store.node} does not serve", lambda: cassandra_cluster.serves(store.address)
@@ -181,13 +147,9 @@ def start() -> dict:
 def save() -> dict:
     """Stop the node in good order, and keep its data for later runs."""
     store = read_state()
-    systemctl("stop", store.unit)
-    incoming = store.copy.parent / f"{store.copy.name}.incoming"
-    for folder in (incoming, store.copy):
-        shutil.rmtree(folder, ignore_errors=True)
-    incoming.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cp", "-a", store.data, incoming], check=True)
-    incoming.rename(store.copy)
+    evaluation_program.systemctl("stop", store.unit)
+    with evaluation_program.new_copy(store.copy) as incoming:
+        evaluation_program.copy(store.data, incoming)
     return {}
 
 
@@ -204,34 +166,13 @@ def restart_killed() -> dict:
     raise SystemExit("a killed node of Cassandra is not measured: leave redo_after_kill off")
 
 
-def kill(store: Store) -> None:
-    """Kill every process of the unit, and wait until systemd takes it for stopped."""
-    killed = override(store) / "killed.conf"
-    killed.parent.mkdir(parents=True, exist_ok=True)
-    killed.write_text(KILLED_UNIT)
-    try:
-        systemctl("daemon-reload")
-        if systemctl("show", "--property=MainPID", "--value", store.unit).strip() != "0":
-            systemctl("kill", "--signal=KILL", store.unit)
-        systemctl("stop", store.unit)
-    finally:
-        shutil.rmtree(override(store))
-        systemctl("daemon-reload")
-
-
-def keep_log(store: Store) -> None:
-    """The journal, which has all that the node says."""
-    argv = ["journalctl", "--boot", "--output=cat", f"--unit={store.unit}"]
-    with (LOGS / f"{store.node}-journal.log").open("wb") as journal:
-        subprocess.run(argv, check=True, stdout=journal)
-
-
 def stop() -> dict:
     """End the node, keep its log, and leave the disk free."""
     if STATE.exists():
         store = read_state()
-        kill(store)
-        keep_log(store)
+        shutil.rmtree(evaluation_program.drop_ins(store.unit), ignore_errors=True)
+        evaluation_program.kill(store.unit)
+        evaluation_program.keep_journal(store.unit, LOGS / f"{store.node}-journal.log")
         shutil.rmtree(store.data.parent, ignore_errors=True)
         STATE.unlink()
     return {"logs": str(LOGS)}
@@ -247,12 +188,5 @@ ACTIONS = {
 }
 
 
-def main() -> None:
-    """Run the action that the command line names."""
-    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
-        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
-    print(json.dumps(ACTIONS[sys.argv[1]]()))
-
-
 if __name__ == "__main__":
-    main()
+    evaluation_program.run_action(ACTIONS)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -24,20 +23,14 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+import evaluation_program
 import hbase_configuration
 from hbase_configuration import INSTANCE
 
 STATE = Path("/run/sluice-evaluation-hbase.json")
 LOGS = Path("/var/log/sluice-evaluation/hbase")
-UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
 START_TIMEOUT_SECONDS = 600.0
-SYSTEMCTL_TIMEOUT_SECONDS = 1500.0
 ANSWER_TIMEOUT_SECONDS = 5.0
-# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
-KILLED_UNIT = """[Service]
-Restart=no
-TimeoutStopSec=1s
-"""
 # The folders on the disk and their users.
 FOLDERS = {"zookeeper": "zookeeper", "name": "hdfs", "data": "hdfs"}
 # In the order in which they are started.
@@ -105,41 +98,19 @@ class Store:
         return beans[0]
 
 
-def systemctl(*argv: str) -> str:
-    """Run systemctl, give what it prints; an error or no end in time ends this program."""
-    command = ["systemctl", *argv]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired as late:
-        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def own(path: Path, user: str) -> None:
-    """Make a folder of a daemon's user."""
-    path.mkdir(parents=True, exist_ok=True)
-    entry = pwd.getpwnam(user)
-    os.chown(path, entry.pw_uid, entry.pw_gid)
-    path.chmod(0o700)
-
-
 def prepare_data(store: Store) -> bool:
     """Put the folders of the daemons on their disks; whether there was a loaded copy."""
     for volume in store.further_volumes():
         if not volume.parent.is_dir():
             raise SystemExit(f"{volume.parent} is not there: take an inventory with a slow disk")
         shutil.rmtree(volume, ignore_errors=True)
-        own(volume, FOLDERS["data"])
+        evaluation_program.own(volume, FOLDERS["data"], 0o700)
     from_copy = store.copy.exists()
     for folder, user in FOLDERS.items():
         if from_copy:
-            subprocess.run(["cp", "-a", store.copy / folder, store.directory / folder], check=True)
+            evaluation_program.copy(store.copy / folder, store.directory / folder)
         else:
-            own(store.directory / folder, user)
+            evaluation_program.own(store.directory / folder, user, 0o700)
     return from_copy
 
 
@@ -198,11 +169,11 @@ def wait(what: str, is_ready: Callable[[], bool]) -> float:
 
 def start_daemons(store: Store, regions: int) -> None:
     """Start all of them, each when what it needs serves."""
-    systemctl("start", store.units["zookeeper"])
+    evaluation_program.systemctl("start", store.units["zookeeper"])
     wait("ZooKeeper", lambda: zookeeper_serves(store))
-    systemctl("start", store.units["namenode"], store.units["datanode"])
+    evaluation_program.systemctl("start", store.units["namenode"], store.units["datanode"])
     wait("HDFS", lambda: hdfs_serves(store))
-    systemctl("start", store.units["master"], store.units["regionserver"])
+    evaluation_program.systemctl("start", store.units["master"], store.units["regionserver"])
     wait("HBase", lambda: hbase_serves(store, regions))
 
 
@@ -227,9 +198,7 @@ def drop_pages_of_blocks(directory: Path) -> int:
 
 def read_state() -> Store:
     """The store that `start` started."""
-    if not STATE.exists():
-        raise SystemExit("nothing was started: call start first")
-    return Store(json.loads(STATE.read_text()))
+    return Store(evaluation_program.started(STATE))
 
 
 def loaded() -> dict:
@@ -262,15 +231,12 @@ def save() -> dict:
     store = read_state()
     regions = region_count(store)
     for daemon in reversed(DAEMONS):
-        systemctl("stop", store.units[daemon])
-    store.copy.parent.mkdir(parents=True, exist_ok=True)
-    incoming = store.copy.parent / f"{store.copy.name}.incoming"
-    shutil.rmtree(incoming, ignore_errors=True)
-    incoming.mkdir()
-    for folder in FOLDERS:
-        subprocess.run(["cp", "-a", store.directory / folder, incoming / folder], check=True)
-    (incoming / REGIONS).write_text(json.dumps(regions))
-    incoming.rename(store.copy)
+        evaluation_program.systemctl("stop", store.units[daemon])
+    with evaluation_program.new_copy(store.copy) as incoming:
+        incoming.mkdir()
+        for folder in FOLDERS:
+            evaluation_program.copy(store.directory / folder, incoming / folder)
+        (incoming / REGIONS).write_text(json.dumps(regions))
     return {}
 
 
@@ -280,54 +246,22 @@ def settings() -> dict:
     return {e["key"]: str(e["value"]) for e in reported if e["key"].startswith(REPORTED)}
 
 
-def kill(units: list[str]) -> None:
-    """Kill every process of units, and wait until systemd takes them for stopped."""
-    overrides = [UNITS_OF_THIS_BOOT / f"{unit}.d" / "killed.conf" for unit in units]
-    for override in overrides:
-        override.parent.mkdir(parents=True, exist_ok=True)
-        override.write_text(KILLED_UNIT)
-    try:
-        systemctl("daemon-reload")
-        systemctl("kill", "--signal=KILL", *units)
-        systemctl("stop", *units)
-    finally:
-        for override in overrides:
-            override.unlink()
-        systemctl("daemon-reload")
-
-
 def restart_killed() -> dict:
     """Kill the region server, start it, and wait until all regions serve again."""
     store = read_state()
     regions = region_count(store)
-    kill([store.units["regionserver"]])
-    systemctl("start", store.units["regionserver"])
+    evaluation_program.kill(store.units["regionserver"])
+    evaluation_program.systemctl("start", store.units["regionserver"])
     return {"seconds_until_ready": wait("HBase", lambda: hbase_serves(store, regions))}
-
-
-def keep_logs(store: Store) -> None:
-    """Copy the logs of this boot, which are of this run: its disk was made before it."""
-    subprocess.run(["journalctl", "--sync"], check=True)
-    for daemon in ("master", "regionserver"):
-        argv = ["journalctl", "--boot", "--output=cat", f"--unit={store.units[daemon]}"]
-        with (LOGS / f"{daemon}.log").open("wb") as log:
-            subprocess.run(argv, check=True, stdout=log)
-
-
-def is_active(unit: str) -> bool:
-    """Whether a unit runs."""
-    return systemctl("show", "--property=ActiveState", "--value", unit).strip() == "active"
 
 
 def stop() -> dict:
     """End HBase and leave its disk free; nothing is written back to what is not used again."""
     if STATE.exists():
         store = read_state()
-        if running := [unit for unit in store.units.values() if is_active(unit)]:
-            kill(running)
-        # Those that failed and are about to be started again.
-        systemctl("stop", *store.units.values())
-        keep_logs(store)
+        evaluation_program.kill(*store.units.values())
+        for daemon in ("master", "regionserver"):
+            evaluation_program.keep_journal(store.units[daemon], LOGS / f"{daemon}.log")
         STATE.unlink()
     return {"logs": str(LOGS)}
 
@@ -342,12 +276,5 @@ ACTIONS = {
 }
 
 
-def main() -> None:
-    """Run the action that the command line names."""
-    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
-        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
-    print(json.dumps(ACTIONS[sys.argv[1]]()))
-
-
 if __name__ == "__main__":
-    main()
+    evaluation_program.run_action(ACTIONS)

@@ -12,21 +12,19 @@ object. It needs nothing but the standard library, and for tables in a pool the 
 from __future__ import annotations
 
 import json
-import os
-import pwd
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import evaluation_program
 import ignite_cluster
 import ignite_pool
 
 INSTANCE = "evaluation"
 STATE = Path("/run/sluice-evaluation-ignite.json")
 LOGS = Path("/var/log/sluice-evaluation/ignite")
-UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
 CONFIGURATION = Path("/etc/sluice/ignite") / INSTANCE
 INSTALLED = Path("/opt/sluice")
 # State of the node and metadata of the cluster, which are not on the measured disk; nor are
@@ -34,9 +32,6 @@ INSTALLED = Path("/opt/sluice")
 DATA = Path("/var/lib/sluice/ignite") / INSTANCE
 MESSAGES = DATA / "messages"
 USER = "ignite"
-SYSTEMCTL_TIMEOUT_SECONDS = 600.0
-# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
-KILLED_UNIT = "[Service]\nRestart=no\nTimeoutStopSec=1s\n"
 # Sockets of the plug-in and the agent are the group's; the reader of the logs takes times for UTC.
 UNIT = "[Service]\nSupplementaryGroups=sluice\nEnvironment=TZ=UTC\n"
 POOL_VOLUME = "plugin.pool_volume"
@@ -112,38 +107,9 @@ def option_string(options: dict) -> str:
     return ";".join(f"{name}={value}" for name, value in options.items())
 
 
-def systemctl(*argv: str) -> str:
-    """Run systemctl, give what it prints; an error or no end in time ends this program."""
-    command = ["systemctl", *argv]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired as late:
-        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def own(path: Path) -> None:
-    """Make a folder of the node's user."""
-    path.mkdir(parents=True, exist_ok=True)
-    entry = pwd.getpwnam(USER)
-    os.chown(path, entry.pw_uid, entry.pw_gid)
-    path.chmod(0o750)
-
-
 def read_state() -> Store:
     """The store that `start` started."""
-    if not STATE.exists():
-        raise SystemExit("nothing was started: call start first")
-    return Store(json.loads(STATE.read_text()))
-
-
-def override(store: Store) -> Path:
-    """Where settings of the unit are that are gone with the boot."""
-    return UNITS_OF_THIS_BOOT / f"{store.unit}.d"
+    return Store(evaluation_program.started(STATE))
 
 
 def write_configuration(store: Store) -> None:
@@ -156,18 +122,18 @@ def write_configuration(store: Store) -> None:
     (CONFIGURATION / "ignite-config.conf").write_text(json.dumps(settings, indent=2) + "\n")
     lines = [f'{name}="{value}"\n' for name, value in store.environment().items()]
     (CONFIGURATION / "environment").write_text("".join(lines))
-    override(store).mkdir(parents=True, exist_ok=True)
-    (override(store) / "evaluation.conf").write_text(UNIT)
-    systemctl("daemon-reload")
+    evaluation_program.drop_ins(store.unit).mkdir(parents=True, exist_ok=True)
+    (evaluation_program.drop_ins(store.unit) / "evaluation.conf").write_text(UNIT)
+    evaluation_program.systemctl("daemon-reload")
 
 
 def restore(store: Store) -> None:
     """Put the loaded data where the run has it."""
-    subprocess.run(["cp", "-a", store.copy / "node", DATA], check=True)
+    evaluation_program.copy(store.copy / "node", DATA)
     if store.volume:
         ignite_pool.put(store.volume, store.copy / "partitions", store.partitions)
     else:
-        subprocess.run(["cp", "-a", store.copy / "partitions", store.partitions], check=True)
+        evaluation_program.copy(store.copy / "partitions", store.partitions)
         for log in store.partitions.rglob("LOG*"):
             log.unlink()
 
@@ -203,17 +169,17 @@ def start() -> dict:
     began = time.monotonic()
     clear(store)
     write_configuration(store)
-    own(store.partitions.parent)
+    evaluation_program.own(store.partitions.parent, USER, 0o750)
     if from_copy:
         restore(store)
     else:
-        own(DATA)
-    own(MESSAGES)
+        evaluation_program.own(DATA, USER, 0o750)
+    evaluation_program.own(MESSAGES, USER, 0o750)
     seconds = time.monotonic() - began
     subprocess.run(["sync", "--file-system", store.partitions.parent], check=True)
     STATE.touch(mode=0o600)
     STATE.write_text(json.dumps(order))
-    systemctl("start", store.unit)
+    evaluation_program.systemctl("start", store.unit)
     if store.is_last:
         ignite_cluster.make_whole(order["nodes"], store.program, USER, is_new=not from_copy)
     return {"restored_from_copy": from_copy, "seconds": round(seconds, 3)}
@@ -222,15 +188,12 @@ def start() -> dict:
 def save() -> dict:
     """Stop the node in good order, and keep its data for later runs."""
     store = read_state()
-    systemctl("stop", store.unit)
-    incoming = store.copy.parent / f"{store.copy.name}.incoming"
-    for folder in (incoming, store.copy):
-        shutil.rmtree(folder, ignore_errors=True)
-    incoming.mkdir(parents=True)
-    for name, folder in (("node", DATA), ("partitions", store.partitions)):
-        subprocess.run(["cp", "-a", folder, incoming / name], check=True)
-    shutil.rmtree(incoming / "node" / MESSAGES.name, ignore_errors=True)
-    incoming.rename(store.copy)
+    evaluation_program.systemctl("stop", store.unit)
+    with evaluation_program.new_copy(store.copy) as incoming:
+        incoming.mkdir()
+        for name, folder in (("node", DATA), ("partitions", store.partitions)):
+            evaluation_program.copy(folder, incoming / name)
+        shutil.rmtree(incoming / "node" / MESSAGES.name, ignore_errors=True)
     return {}
 
 
@@ -246,21 +209,6 @@ def restart_killed() -> dict:
     raise SystemExit("a killed node of Ignite is not measured: leave redo_after_kill off")
 
 
-def kill(store: Store) -> None:
-    """Kill every process of the unit, and wait until systemd takes it for stopped."""
-    killed = override(store) / "killed.conf"
-    killed.parent.mkdir(parents=True, exist_ok=True)
-    killed.write_text(KILLED_UNIT)
-    try:
-        systemctl("daemon-reload")
-        if systemctl("show", "--property=MainPID", "--value", store.unit).strip() != "0":
-            systemctl("kill", "--signal=KILL", store.unit)
-        systemctl("stop", store.unit)
-    finally:
-        shutil.rmtree(override(store))
-        systemctl("daemon-reload")
-
-
 def keep_logs(store: Store) -> None:
     """Messages of the databases with tables and logs, the oldest first, and the journal."""
     if store.volume:
@@ -272,21 +220,20 @@ def keep_logs(store: Store) -> None:
         logs = sorted(found, key=lambda path: (path.parent, path.name == "LOG", path.name))
     for number, log in enumerate(logs, 1):
         shutil.copyfile(log, LOGS / f"{store.node}-{number:02d}.log")
-    argv = ["journalctl", "--boot", "--output=cat", f"--unit={store.unit}"]
-    with (LOGS / f"{store.node}-journal.log").open("wb") as journal:
-        subprocess.run(argv, check=True, stdout=journal)
+    evaluation_program.keep_journal(store.unit, LOGS / f"{store.node}-journal.log")
 
 
 def stop() -> dict:
     """End the node, keep its logs, and leave the disk free."""
     if STATE.exists():
         store = read_state()
-        kill(store)
+        shutil.rmtree(evaluation_program.drop_ins(store.unit), ignore_errors=True)
+        evaluation_program.kill(store.unit)
         keep_logs(store)
         clear(store)
         STATE.unlink()
         if store.volume:
-            ignite_pool.leave(store.volume)
+            evaluation_program.remove_volume(store.volume)
     return {"logs": str(LOGS)}
 
 
@@ -300,12 +247,5 @@ ACTIONS = {
 }
 
 
-def main() -> None:
-    """Run the action that the command line names."""
-    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
-        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
-    print(json.dumps(ACTIONS[sys.argv[1]]()))
-
-
 if __name__ == "__main__":
-    main()
+    evaluation_program.run_action(ACTIONS)

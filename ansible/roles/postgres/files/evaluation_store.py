@@ -10,13 +10,12 @@ the standard library, and for data in a pool the program sluice.
 from __future__ import annotations
 
 import json
-import os
-import pwd
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import evaluation_program
 
 INSTANCE = "evaluation"
 UNIT_DATA = Path("/var/lib/sluice/postgres") / INSTANCE
@@ -24,19 +23,11 @@ SOCKETS = Path("/run/sluice/postgres")
 STATE = Path("/run/sluice-evaluation-postgres.json")
 LOGS = Path("/var/log/sluice-evaluation/postgres")
 START_TIMEOUT_SECONDS = 600.0
-# A stop ends with a checkpoint of all that is dirty, on a slow disk.
-SYSTEMCTL_TIMEOUT_SECONDS = 900.0
 # With this setting the data is in a pool, in a volume of the node and the run, which is mounted
 # here. What a run has left whose agents failed is nobody's concern.
 POOL_VOLUME = "pool.volume"
 POOL_MOUNT = Path("/srv/sluice-evaluation-pool")
 POOL_UNIT = "sluice-evaluation-pool.service"
-UNITS_OF_THIS_BOOT = Path("/run/systemd/system")
-# On cgroup v1 systemd is not told that a killed unit is empty, and would wait for it without end.
-KILLED_UNIT = """[Service]
-Restart=no
-TimeoutStopSec=1s
-"""
 
 HBA = """local all postgres peer
 local all sluice_agent peer map=sluice
@@ -82,28 +73,6 @@ def as_postgres(*argv: str | Path, **options) -> subprocess.CompletedProcess:
     return done
 
 
-def systemctl(*argv: str) -> str:
-    """Run systemctl, give what it prints; an error or no end in time ends this program."""
-    command = ["systemctl", *argv]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=SYSTEMCTL_TIMEOUT_SECONDS
-        )
-    except subprocess.TimeoutExpired as late:
-        raise SystemExit(f"{' '.join(command)}: no end after {late.timeout:.0f} s") from late
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def own(path: Path, mode: int) -> None:
-    """Make a folder of the server's user."""
-    path.mkdir(parents=True, exist_ok=True)
-    user = pwd.getpwnam("postgres")
-    os.chown(path, user.pw_uid, user.pw_gid)
-    path.chmod(mode)
-
-
 def sql(store: Store, statement: str) -> str:
     """Run SQL as the superuser over the local socket."""
     argv = [store.programs / "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", SOCKETS]
@@ -142,41 +111,34 @@ def wait_until_ready(store: Store) -> float:
     return time.monotonic() - start
 
 
-def pool(*words: str) -> None:
-    """Run a command about the pool; an error ends this program with what it said."""
-    done = subprocess.run(["sluice", "pool", *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"sluice pool {' '.join(words)}: {done.stderr.strip()}")
-
-
 def mount_pool(store: Store) -> None:
     """Make the volume and mount it, by a process that lasts until `stop`."""
     POOL_MOUNT.mkdir(parents=True, exist_ok=True)
-    pool("create-volume", store.volume)
+    evaluation_program.pool("create-volume", store.volume)
     unit = ["systemd-run", "--quiet", "--collect", f"--unit={POOL_UNIT}", "--property=Type=notify"]
     subprocess.run([*unit, "sluice", "pool", "mount", store.volume, POOL_MOUNT], check=True)
 
 
 def leave_pool(volume: str) -> None:
-    """Remove a volume; where the agents have failed it stays, and the next run has another one."""
+    """Take the mount away, and the volume with it."""
     try:
-        systemctl("stop", POOL_UNIT)
-        pool("remove", "--recursive", volume, "/")
-        pool("remove-volume", volume)
+        evaluation_program.systemctl("stop", POOL_UNIT)
     except SystemExit as refusal:
         print(f"volume {volume} stays: {refusal}", file=sys.stderr)
+        return
+    evaluation_program.remove_volume(volume)
 
 
 def prepare_data(store: Store) -> bool:
     """Put a data directory on the measured disk; whether it is a loaded copy."""
-    own(store.data.parent, 0o755)
+    evaluation_program.own(store.data.parent, "postgres", 0o755)
     from_copy = store.copy.exists()
     if from_copy:
-        subprocess.run(["cp", "-a", store.copy, store.data], check=True)
+        evaluation_program.copy(store.copy, store.data)
     else:
         options = ["--data-checksums", "--encoding=UTF8", "--locale=C.UTF-8", "--auth=peer"]
         as_postgres(store.programs / "initdb", "-D", store.data, *options)
-    own(UNIT_DATA.parent, 0o750)
+    evaluation_program.own(UNIT_DATA.parent, "postgres", 0o750)
     UNIT_DATA.unlink(missing_ok=True)
     UNIT_DATA.symlink_to(store.data)
     (store.data / "postgresql.conf").write_text(configuration(store))
@@ -208,9 +170,7 @@ def make_objects(store: Store) -> None:
 
 def read_state() -> Store:
     """The store that `start` started."""
-    if not STATE.exists():
-        raise SystemExit("nothing was started: call start first")
-    return Store(json.loads(STATE.read_text()))
+    return Store(evaluation_program.started(STATE))
 
 
 def loaded() -> dict:
@@ -235,7 +195,7 @@ def start() -> dict:
         mount_pool(store)
     from_copy = prepare_data(store)
     seconds = time.monotonic() - began
-    systemctl("start", store.unit)
+    evaluation_program.systemctl("start", store.unit)
     wait_until_ready(store)
     if not from_copy:
         make_objects(store)
@@ -247,12 +207,9 @@ def save() -> dict:
     """Stop the server and keep its data directory for later runs."""
     store = read_state()
     sql(store, "CHECKPOINT")
-    systemctl("stop", store.unit)
-    store.copy.parent.mkdir(parents=True, exist_ok=True)
-    incoming = store.copy.parent / f"{store.copy.name}.incoming"
-    shutil.rmtree(incoming, ignore_errors=True)
-    subprocess.run(["cp", "-a", store.data, incoming], check=True)
-    incoming.rename(store.copy)
+    evaluation_program.systemctl("stop", store.unit)
+    with evaluation_program.new_copy(store.copy) as incoming:
+        evaluation_program.copy(store.data, incoming)
     return {}
 
 
@@ -261,44 +218,20 @@ def settings() -> dict:
     return json.loads(sql(read_state(), "SELECT json_object_agg(name, setting) FROM pg_settings"))
 
 
-def kill(store: Store) -> None:
-    """Kill every process of the server, and wait until systemd takes the unit for stopped."""
-    override = UNITS_OF_THIS_BOOT / f"{store.unit}.d" / "killed.conf"
-    override.parent.mkdir(parents=True, exist_ok=True)
-    override.write_text(KILLED_UNIT)
-    try:
-        systemctl("daemon-reload")
-        systemctl("kill", "--signal=KILL", store.unit)
-        systemctl("stop", store.unit)
-    finally:
-        override.unlink()
-        systemctl("daemon-reload")
-
-
 def restart_killed() -> dict:
     """Kill the server, start it, and wait until it answers."""
     store = read_state()
-    kill(store)
-    systemctl("start", store.unit)
+    evaluation_program.kill(store.unit)
+    evaluation_program.systemctl("start", store.unit)
     return {"seconds_until_ready": wait_until_ready(store)}
-
-
-def keep_log(unit: str) -> None:
-    """Copy the server's log of this boot, which is of this run: its disk was made before it."""
-    subprocess.run(["journalctl", "--sync"], check=True)
-    with (LOGS / "postgres.log").open("wb") as log:
-        argv = ["journalctl", "--boot", "--output=cat", f"--unit={unit}"]
-        subprocess.run(argv, check=True, stdout=log)
 
 
 def stop() -> dict:
     """End the server and leave its disk free; nothing is written back to what is not used again."""
     if STATE.exists():
         store = read_state()
-        if systemctl("show", "--property=ActiveState", "--value", store.unit).strip() == "active":
-            kill(store)
-        systemctl("stop", store.unit)
-        keep_log(store.unit)
+        evaluation_program.kill(store.unit)
+        evaluation_program.keep_journal(store.unit, LOGS / "postgres.log")
         STATE.unlink()
         if store.volume:
             leave_pool(store.volume)
@@ -316,12 +249,5 @@ ACTIONS = {
 }
 
 
-def main() -> None:
-    """Run the action that the command line names."""
-    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
-        raise SystemExit(f"usage: evaluation_store.py {{{','.join(ACTIONS)}}}")
-    print(json.dumps(ACTIONS[sys.argv[1]]()))
-
-
 if __name__ == "__main__":
-    main()
+    evaluation_program.run_action(ACTIONS)

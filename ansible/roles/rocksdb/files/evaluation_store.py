@@ -20,6 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import evaluation_program
+
 STATE = Path("/run/sluice-evaluation-rocksdb.json")
 LOGS = Path("/var/log/sluice-evaluation/rocksdb")
 INSTALLED = Path("/opt/sluice/rocksdb")
@@ -124,9 +126,7 @@ def option_string(options: dict) -> str:
 
 def read_state() -> Store:
     """The store that `start` started."""
-    if not STATE.exists():
-        raise SystemExit("nothing was started: call start first")
-    return Store(json.loads(STATE.read_text()))
+    return Store(evaluation_program.started(STATE))
 
 
 def own(path: Path, user: str) -> None:
@@ -148,31 +148,25 @@ def make_log_folders(store: Store) -> None:
             shutil.move(log, store.settings[WAL_DIRECTORY])
 
 
-def pool(*words: str) -> str:
-    """What a command about the pool prints."""
-    done = subprocess.run(["sluice", "pool", *words], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"sluice pool {' '.join(words)}: {done.stderr.strip()}")
-    return done.stdout
-
-
 def listed(volume: str, folder: Path) -> list[dict]:
     """What a folder of the pool has."""
-    return json.loads(pool("list", volume, str(folder), "-o", "json"))["entries"]
+    return json.loads(evaluation_program.pool("list", volume, str(folder), "-o", "json"))["entries"]
 
 
 def put_into_pool(store: Store) -> None:
     """Make the volume, with the loaded data in the folder that the database is opened with."""
-    pool("create-volume", store.volume)
+    evaluation_program.pool("create-volume", store.volume)
     for folder in [*reversed(store.directory.parents), store.directory][1:]:
-        pool("make-directory", store.volume, str(folder))
+        evaluation_program.pool("make-directory", store.volume, str(folder))
     for path in sorted(store.copy.iterdir()):
         if not path.name.startswith(NOT_RESTORED):
-            pool("put", store.volume, str(path), str(store.directory / path.name))
+            evaluation_program.pool(
+                "put", store.volume, str(path), str(store.directory / path.name)
+            )
     # The load asks the node whether there is a database, and which families it has.
     own(store.directory, store.order["user"])
     for path in [store.copy / "CURRENT", *store.copy.glob("MANIFEST-*")]:
-        subprocess.run(["cp", "-a", path, store.directory], check=True)
+        evaluation_program.copy(path, store.directory)
     shutil.rmtree(MESSAGES, ignore_errors=True)
     own(MESSAGES, store.order["user"])
 
@@ -190,7 +184,7 @@ def newest_options(store: Store) -> str:
         return (store.directory / files[-1]).read_text()
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / files[-1]
-        pool("get", store.volume, str(store.directory / files[-1]), str(copied))
+        evaluation_program.pool("get", store.volume, str(store.directory / files[-1]), str(copied))
         return copied.read_text()
 
 
@@ -220,7 +214,7 @@ def start() -> dict:
     if from_copy and store.volume:
         put_into_pool(store)
     elif from_copy:
-        subprocess.run(["cp", "-a", store.copy, store.directory], check=True)
+        evaluation_program.copy(store.copy, store.directory)
         for log in store.directory.glob("LOG*"):
             log.unlink()
     else:
@@ -238,11 +232,8 @@ def start() -> dict:
 def save() -> dict:
     """Keep the database for later runs."""
     store = read_state()
-    store.copy.parent.mkdir(parents=True, exist_ok=True)
-    incoming = store.copy.parent / f"{store.copy.name}.incoming"
-    shutil.rmtree(incoming, ignore_errors=True)
-    subprocess.run(["cp", "-a", store.directory, incoming], check=True)
-    incoming.rename(store.copy)
+    with evaluation_program.new_copy(store.copy) as incoming:
+        evaluation_program.copy(store.directory, incoming)
     return {}
 
 
@@ -264,15 +255,6 @@ def restart_killed() -> dict:
     raise SystemExit("RocksDB has no server: leave redo_after_kill off")
 
 
-def leave_pool(volume: str) -> None:
-    """Remove a volume; where the agents have failed it stays, and the next run has another one."""
-    try:
-        pool("remove", "--recursive", volume, "/")
-        pool("remove-volume", volume)
-    except SystemExit as refusal:
-        print(f"volume {volume} stays: {refusal}", file=sys.stderr)
-
-
 def stop() -> dict:
     """Keep the logs, the oldest first, and leave the disk free."""
     if STATE.exists():
@@ -285,7 +267,7 @@ def stop() -> dict:
             shutil.rmtree(folder, ignore_errors=True)
         STATE.unlink()
         if store.volume:
-            leave_pool(store.volume)
+            evaluation_program.remove_volume(store.volume)
     return {"logs": str(LOGS)}
 
 
@@ -319,10 +301,7 @@ def main() -> None:
     """Run the action that the command line names."""
     if len(sys.argv) > 2 and sys.argv[1] == "client":
         client(sys.argv[2:])
-    if len(sys.argv) != 2 or sys.argv[1] not in ACTIONS:
-        names = ",".join(ACTIONS)
-        raise SystemExit(f"usage: evaluation_store.py {{{names}}} | client ARGV...")
-    print(json.dumps(ACTIONS[sys.argv[1]]()))
+    evaluation_program.run_action(ACTIONS, " | client ARGV...")
 
 
 if __name__ == "__main__":

@@ -22,11 +22,12 @@ def program(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     for name, folder in (("STATE", "state.json"), ("LOGS", "logs"), ("CONFIGURATION", "etc")):
         monkeypatch.setattr(module, name, tmp_path / folder)
-    monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
+    monkeypatch.setattr(module.evaluation_program, "UNITS_OF_THIS_BOOT", tmp_path / "units")
     monkeypatch.setattr(module, "INSTALLED", tmp_path / "opt")
-    monkeypatch.setattr(module, "own", lambda path: path.mkdir(parents=True, exist_ok=True))
+    common = module.evaluation_program
+    monkeypatch.setattr(common, "own", lambda path, *_: path.mkdir(parents=True, exist_ok=True))
     module.asked = []
-    monkeypatch.setattr(module, "systemctl", lambda *argv: module.asked.append(argv) or "0")
+    monkeypatch.setattr(common, "systemctl", lambda *argv: module.asked.append(argv) or "0")
     cluster = module.cassandra_cluster
     monkeypatch.setattr(cluster, "wait", lambda *_: module.asked.append(("serves",)))
     monkeypatch.setattr(cluster, "make_whole", lambda *_: module.asked.append(("whole",)))
@@ -136,7 +137,7 @@ def test_a_run_ends_with_its_journal_and_without_its_data(program, tmp_path, mon
     journals = []
     monkeypatch.setattr(program.subprocess, "run", lambda argv, **_: journals.append(argv))
     assert program.stop() == {"logs": str(program.LOGS)}
-    assert [argv[0] for argv in journals] == ["journalctl"]
+    assert [argv[0] for argv in journals] == ["journalctl", "journalctl"]
     assert not store.data.exists() and not program.STATE.exists()
 
 

@@ -17,8 +17,12 @@ def program(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
     monkeypatch.setattr(module, "UNIT_DATA", tmp_path / "unit" / "evaluation")
-    monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
+    monkeypatch.setattr(module.evaluation_program, "UNITS_OF_THIS_BOOT", tmp_path / "units")
     return module
+
+
+def made_by_nobody(path, user, mode):
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def order(tmp_path, **run):
@@ -63,7 +67,9 @@ def test_quotes_and_backslashes_reach_the_server_as_they_are(program, value, wri
 
 
 def test_a_new_disk_has_data_of_its_own_and_a_loaded_copy_is_used(program, tmp_path, monkeypatch):
-    monkeypatch.setattr(program, "own", lambda path, mode: path.mkdir(parents=True, exist_ok=True))
+    monkeypatch.setattr(
+        program.evaluation_program, "own", lambda path, *_: path.mkdir(parents=True, exist_ok=True)
+    )
     made = []
     monkeypatch.setattr(
         program, "as_postgres", lambda *argv, **_: (made.append(argv), Path(argv[2]).mkdir())
@@ -92,34 +98,11 @@ def test_the_started_store_is_found_again(program, tmp_path):
     assert program.read_state().unit == "sluice-postgres-17.11-stock@evaluation.service"
 
 
-def test_a_kill_that_fails_leaves_the_unit_as_it_was(program, tmp_path, monkeypatch):
-    store = program.Store(order(tmp_path))
-    calls = []
-
-    def systemctl(*argv):
-        calls.append(argv)
-        if argv[0] == "kill":
-            raise SystemExit("no such unit")
-
-    monkeypatch.setattr(program, "systemctl", systemctl)
-    with pytest.raises(SystemExit, match="no such unit"):
-        program.kill(store)
-    assert not list(program.UNITS_OF_THIS_BOOT.rglob("*.conf"))
-    assert calls[-1] == ("daemon-reload",)
-
-
 def test_a_stop_without_a_start_only_frees_the_disk(program, tmp_path):
     program.UNIT_DATA.parent.mkdir()
     program.UNIT_DATA.symlink_to(tmp_path)
     program.stop()
     assert not program.UNIT_DATA.is_symlink()
-
-
-@pytest.mark.parametrize("argv", [[], ["begin"], ["start", "twice"]])
-def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
-    monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
-    with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
-        program.main()
 
 
 POOLED = {"pool.volume": "evaluation", "max_wal_size": "1GB"}
@@ -131,11 +114,15 @@ def pooled(program, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(program, "POOL_MOUNT", tmp_path / "mount")
     monkeypatch.setattr(program, "LOGS", tmp_path / "logs")
-    monkeypatch.setattr(program, "pool", lambda *words: asked.append(words))
-    monkeypatch.setattr(program, "systemctl", lambda *words: asked.append(words) or "inactive")
-    monkeypatch.setattr(program, "own", lambda path, mode: path.mkdir(parents=True, exist_ok=True))
+    monkeypatch.setattr(program.evaluation_program, "pool", lambda *words: asked.append(words))
+    monkeypatch.setattr(
+        program.evaluation_program, "systemctl", lambda *words: asked.append(words) or "inactive"
+    )
+    monkeypatch.setattr(
+        program.evaluation_program, "own", lambda path, *_: path.mkdir(parents=True, exist_ok=True)
+    )
     monkeypatch.setattr(program, "mount_pool", lambda store: asked.append(("mount", store.volume)))
-    monkeypatch.setattr(program, "keep_log", lambda unit: None)
+    monkeypatch.setattr(program.evaluation_program, "keep_journal", lambda *_: None)
     for name in ("wait_until_ready", "write_back", "make_objects"):
         monkeypatch.setattr(program, name, lambda store: 0.0)
     return asked
@@ -183,6 +170,6 @@ def test_a_pool_that_does_not_answer_leaves_the_volume(
 
     (tmp_path / "copies" / "postgres-17.11-10").mkdir(parents=True)
     store = begin(program, tmp_path, monkeypatch, POOLED)
-    monkeypatch.setattr(program, "pool", refuse)
+    monkeypatch.setattr(program.evaluation_program, "pool", refuse)
     program.stop()
     assert f"volume {store.volume} stays: the pool does not answer" in capsys.readouterr().err

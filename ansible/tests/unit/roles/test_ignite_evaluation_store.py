@@ -24,13 +24,14 @@ def program(tmp_path, monkeypatch):
     spec.loader.exec_module(module)
     for name, folder in (("STATE", "state.json"), ("LOGS", "logs"), ("CONFIGURATION", "etc")):
         monkeypatch.setattr(module, name, tmp_path / folder)
-    monkeypatch.setattr(module, "UNITS_OF_THIS_BOOT", tmp_path / "units")
+    monkeypatch.setattr(module.evaluation_program, "UNITS_OF_THIS_BOOT", tmp_path / "units")
     monkeypatch.setattr(module, "INSTALLED", tmp_path / "opt")
     monkeypatch.setattr(module, "DATA", tmp_path / "node")
     monkeypatch.setattr(module, "MESSAGES", tmp_path / "node" / "messages")
-    monkeypatch.setattr(module, "own", lambda path: path.mkdir(parents=True, exist_ok=True))
+    common = module.evaluation_program
+    monkeypatch.setattr(common, "own", lambda path, *_: path.mkdir(parents=True, exist_ok=True))
     module.asked = []
-    monkeypatch.setattr(module, "systemctl", lambda *argv: module.asked.append(argv) or "0")
+    monkeypatch.setattr(common, "systemctl", lambda *argv: module.asked.append(argv) or "0")
     monkeypatch.setattr(
         module.ignite_cluster,
         "make_whole",
@@ -144,7 +145,7 @@ def test_a_pool_has_databases_and_the_node_the_rest(program, tmp_path, monkeypat
     run = {"settings": POOLED, "data": {"record_count": 10, "restore_from_copy": True}}
     save_data(program, tmp_path, monkeypatch, **run)
     told = []
-    monkeypatch.setattr(program.ignite_pool, "pool", lambda *words: told.append(words))
+    monkeypatch.setattr(program.evaluation_program, "pool", lambda *words: told.append(words))
     started(program, tmp_path, monkeypatch, **run)
     store = program.read_state()
     assert store.volume.startswith("evaluation-ig1-")
@@ -161,23 +162,6 @@ def test_a_pool_has_databases_and_the_node_the_rest(program, tmp_path, monkeypat
     # By these Ignite knows that there is a database, and its families.
     assert {path.name for path in database.iterdir()} == {"CURRENT", "MANIFEST-4"}
     assert (store.partitions / "meta/raft").read_text() == "plain"
-
-
-def test_a_volume_is_removed_with_all_that_it_has_or_stays(program, monkeypatch, capsys):
-    told = []
-    monkeypatch.setattr(program.ignite_pool, "pool", lambda *words: told.append(words))
-    program.ignite_pool.leave("evaluation-ig1-1")
-    assert told == [
-        ("remove", "--recursive", "evaluation-ig1-1", "/"),
-        ("remove-volume", "evaluation-ig1-1"),
-    ]
-
-    def refuse(*words):
-        raise SystemExit("the pool does not answer")
-
-    monkeypatch.setattr(program.ignite_pool, "pool", refuse)
-    program.ignite_pool.leave("evaluation-ig1-1")
-    assert "evaluation-ig1-1 stays: the pool does not answer" in capsys.readouterr().err
 
 
 def test_tables_in_a_pool_need_loaded_data(program, tmp_path, monkeypatch):
@@ -197,17 +181,10 @@ def test_messages_are_kept_the_oldest_first_and_nothing_is_left(program, tmp_pat
     kept = [p.read_text() for p in sorted(program.LOGS.glob("ig1-0*.log"))]
     assert kept == ["db/a/LOG.old.1", "db/a/LOG.old.2", "db/a/LOG", "log/LOG"]
     assert not store.partitions.exists()
-    assert not (program.UNITS_OF_THIS_BOOT / f"{store.unit}.d").exists()
+    assert not program.evaluation_program.drop_ins(store.unit).exists()
     assert program.stop() == {"logs": str(program.LOGS)}
 
 
 def test_without_a_start_the_message_says_what_to_call(program):
     with pytest.raises(SystemExit, match="call start first"):
         program.settings()
-
-
-@pytest.mark.parametrize("argv", [[], ["begin"], ["start", "twice"]])
-def test_an_unknown_action_is_told_what_there_is(program, monkeypatch, argv):
-    monkeypatch.setattr(program.sys, "argv", ["evaluation_store.py", *argv])
-    with pytest.raises(SystemExit, match=r"usage: .*restart-killed"):
-        program.main()

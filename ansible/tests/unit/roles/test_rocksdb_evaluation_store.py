@@ -215,7 +215,7 @@ POOLED = {"plugin.remote": "false", "plugin.pool_volume": "evaluation"}
 def pooled(program, tmp_path, monkeypatch):
     """A run whose database is in a pool, which has begun from a copy."""
     fake = FakePool()
-    monkeypatch.setattr(program, "pool", fake)
+    monkeypatch.setattr(program.evaluation_program, "pool", fake)
     monkeypatch.setattr(program, "MESSAGES", tmp_path / "messages")
     data = {"record_count": 10, "restore_from_copy": True}
     copy = program.Store(order(tmp_path, settings=POOLED, data=data)).copy
