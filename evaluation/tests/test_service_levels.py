@@ -39,11 +39,12 @@ def decision(planned, seconds, verdict="CHANGE", number=None, **further):
 
 def growing(planned):
     """Two steps, the second from two nodes, and a node asked for while the cache is kept."""
+    begin = planned["phases"][-1]["start_seconds"]
     return [
-        decision(planned, 30, number=5e6),
-        decision(planned, 40, number=10e6),
-        decision(planned, 40.2, number=10e6),
-        decision(planned, 45, "KEEP", number=10e6, action="add-node"),
+        decision(planned, begin + 5, number=5e6),
+        decision(planned, begin + 15, number=10e6),
+        decision(planned, begin + 15.2, number=10e6),
+        decision(planned, begin + 20, "KEEP", number=10e6, action="add-node"),
         decision(planned, planned["duration_seconds"], "KEEP", number=10e6),
     ]
 
@@ -132,7 +133,7 @@ def test_the_figure_has_every_arm_and_the_actions_of_one(recorded, chosen):
     assert "service level: 3 actions" in figure.description
     assert "all of the cache: 0 actions" in figure.description
     marked = responses.marks_of(next(r for r in recorded if r.plan["cell"] == ARM))
-    # Seconds of the normal phase, which 25 s of warm-up precede.
+    # Seconds of the normal phase.
     assert [(round(m.seconds), m.name, m.bytes) for m in marked] == [
         (5, "grow-cache", 5e6), (15, "grow-cache", 10e6), (20, "add-node", None),
     ]  # fmt: skip
