@@ -15,8 +15,11 @@ BURSTS = [
 ]
 
 
-def planned(windows, schedule="20s:10"):
-    return {"clients": [{"schedule": schedule}], "operations": ["READ"], "windows": windows}
+def planned(windows, schedule="20s:10", **measure):
+    return {
+        "clients": [{"schedule": schedule}], "operations": ["READ"], "windows": windows,
+        "measure": measure, "phases": [{"name": "normal", **NORMAL}],
+    }  # fmt: skip
 
 
 def clients(milliseconds, kind="intended", operation="READ"):
@@ -50,6 +53,15 @@ def test_bursts_and_what_lies_between_are_told_apart():
 
 def test_without_bursts_and_without_a_log_nothing_is_told():
     assert latency_by_window(clients(by_second()), planned([]), NORMAL, ORIGIN, None) == {}
+
+
+def test_the_last_part_of_the_normal_phase_is_told_apart():
+    latencies = clients(by_second((14, 18, 4.0)))
+    run = planned([], last_part_share=0.25)
+    assert latency_by_window(latencies, run, NORMAL, ORIGIN, None) == {
+        "last_part_latency_mean_seconds": pytest.approx(0.004, rel=0.01),
+        "last_part_latency_p99_seconds": pytest.approx(0.004, rel=0.01),
+    }
 
 
 def test_the_time_of_compactions_is_told_apart_in_every_part():

@@ -142,6 +142,18 @@ def compare(
     return RatioEstimate(**{**estimate.__dict__, "warnings": tuple(own)})
 
 
+def compare_to_value(cell: CellRuns, metric: str, value: float) -> RatioEstimate | None:
+    """Ratio of a cell to a figure that is no measurement, such as a target."""
+    values = cell.values(metric)
+    if not values:
+        return None
+    estimate = block_ratio(values, dict.fromkeys(values, value))
+    own = dict.fromkeys((*estimate.warnings, *cell.cautions))
+    if cell.lacks(metric):
+        own[Caution.INCOMPLETE] = None
+    return RatioEstimate(**{**estimate.__dict__, "warnings": tuple(own)})
+
+
 def _hardware(record: Record) -> dict[str, Any]:
     environment = record.document["environment"]
     return {key: environment[key] for key in ("cpu", "memory_bytes", "kernel")}

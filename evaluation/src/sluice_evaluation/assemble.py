@@ -12,10 +12,24 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import control_events, histograms, node_metrics, run_checks, store_logs
+from sluice_evaluation import (
+    control_events,
+    histograms,
+    level_actions,
+    node_metrics,
+    run_checks,
+    store_logs,
+)
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
-from sluice_evaluation.raw_clients import origin_of, read_clients, read_json, results_of
+from sluice_evaluation.raw_clients import (
+    neighbour_metrics,
+    optional_json,
+    origin_of,
+    read_clients,
+    read_json,
+    results_of,
+)
 from sluice_evaluation.records import (
     RECORD_NAME,
     describe_file,
@@ -36,9 +50,6 @@ INTERVAL_COLUMNS = (
 CLIENT_EXIT_CODES = (0, 3)
 # Beside the samples of machines: what the store's log gives over time.
 STORE_SAMPLES = "store-log.csv"
-# Kept histograms have at most so many intervals; intervals.csv has all of them.
-MAXIMUM_INTERVALS = 120
-INTERVAL_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
 
 
 def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results: Path) -> Path:
@@ -59,6 +70,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
         results_of_run = results_of(clients, planned, normal, origin) | counts
         run_checks.require_answers(results_of_run)
         busy = _busy(planned, events, normal)
+        controlled = control_events.of_run(raw, planned, origin)
         document = _skeleton(plan, planned, run)
         document |= {
             "status": "complete",
@@ -68,11 +80,7 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             "effective_settings": read_json(raw / "settings.json"),
             "load": run["load"],
             "phases": _phases(planned, run, origin),
-            "events": [
-                *events,
-                *steps,
-                *control_events.of_run(raw, planned, origin),
-            ],
+            "events": [*events, *steps, *controlled],
             "summaries": summaries,
             "results": results_of_run,
             "metrics": metrics
@@ -80,7 +88,9 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
             | tail_latency(clients, planned, normal, origin)
             | _work_metrics(clients, planned, origin, steps, copied)
             | _processor_metrics(normal, origin, busy, copied)
-            | _optional_json(raw / "metrics.json"),
+            | neighbour_metrics(raw, planned, normal, origin)
+            | level_actions.metrics(controlled, planned)
+            | optional_json(raw / "metrics.json"),
         }
         _write(document, staged, copied)
         publish(staged, destination)
@@ -96,7 +106,7 @@ def record_failure(
     message: str,
 ) -> Path:
     """Record that a run failed, with what there is of its output."""
-    run = _optional_json(raw / "run.json")
+    run = optional_json(raw / "run.json")
     if "started_at" not in run or "ended_at" not in run:
         raise EvaluationError(f"{raw / 'run.json'} must say at least started_at and ended_at (UTC)")
     with _staged(results, planned, failed=True) as (staged, destination):
@@ -104,9 +114,9 @@ def record_failure(
         document |= {
             "status": "failed",
             "failure": {"step": step, "message": message},
-            "environment": _optional_json(raw / "fingerprint.json") or None,
-            "software": _optional_json(raw / "software.json") or {"labels": {}},
-            "effective_settings": _optional_json(raw / "settings.json"),
+            "environment": optional_json(raw / "fingerprint.json") or None,
+            "software": optional_json(raw / "software.json") or {"labels": {}},
+            "effective_settings": optional_json(raw / "settings.json"),
             "load": run.get("load"),
         }
         _write(document, staged, _copy_samples(raw, staged))
@@ -167,10 +177,6 @@ def _write(document: dict[str, Any], staged: Path, files: Iterable[Path]) -> Non
     (staged / RECORD_NAME).write_text(dump(document))
 
 
-def _optional_json(path: Path) -> dict[str, Any]:
-    return read_json(path) if path.exists() else {}
-
-
 def _timelines(raw: Path) -> list[tuple[str, list[dict[str, Any]]]]:
     """Those of all hosts with clients by host; "" where the name of the file has none."""
     paths = sorted(raw.glob("timeline-*.jsonl")) or [raw / "timeline.jsonl"]
@@ -193,11 +199,6 @@ def _timeline_origin(lines: list[dict[str, Any]]) -> float:
     )
 
 
-def _width_seconds(duration: float) -> int:
-    fitting = (w for w in INTERVAL_WIDTHS_SECONDS if duration / w <= MAXIMUM_INTERVALS)
-    return next(fitting, INTERVAL_WIDTHS_SECONDS[-1])
-
-
 def _keep_clients(
     clients: dict[tuple[str, str, str], list[Interval]],
     staged: Path,
@@ -207,7 +208,7 @@ def _keep_clients(
     """Write intervals.csv and the histograms of the normal phase; their summaries."""
     summaries = []
     start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
-    width = _width_seconds(end - start)
+    width = histograms.kept_width_seconds(end - start)
     (staged / "histograms").mkdir()
     with (staged / "intervals.csv").open("x", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")

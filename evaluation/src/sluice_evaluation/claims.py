@@ -9,6 +9,7 @@ from sluice_evaluation.analysis import (
     Study,
     caution_texts,
     compare,
+    compare_to_value,
     estimate_dict,
     ratio_text,
 )
@@ -116,13 +117,19 @@ def _rows(study: Study, claim: dict[str, Any]) -> list[ClaimRow]:
         return [_row(study, claim, scope, estimate)]
     rows = []
     for scope in _scopes(study, claim.get("per", [])):
-        selections = [claim[side] | scope for side in ("numerator", "denominator")]
+        compared = [claim[side] for side in ("numerator", "denominator") if side in claim]
+        selections = [selection | scope for selection in compared]
         if not all(_is_planned(study, selection) for selection in selections):
             continue
         sides = [study.find(selection) for selection in selections]
-        estimate = compare(*sides, claim["metric"]) if all(sides) else None
-        rows.append(_row(study, claim, scope, estimate))
+        rows.append(_row(study, claim, scope, _compared(sides, claim) if all(sides) else None))
     return rows
+
+
+def _compared(sides: list[CellRuns], claim: dict[str, Any]) -> RatioEstimate | None:
+    if claim["kind"] == "ratio-to-value":
+        return compare_to_value(*sides, claim["metric"], claim["value"])
+    return compare(*sides, claim["metric"])
 
 
 def _row(

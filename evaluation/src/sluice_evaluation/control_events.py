@@ -15,7 +15,7 @@ FAULTS = "faults.jsonl"
 
 
 def of_run(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, Any]]:
-    """What the controller changed or stopped, and the faults; the file has all its decisions.
+    """What the controller changed, stopped or asked for, and the faults; the file has everything.
 
     EvaluationError when policies did not run as planned, or faults were not made then.
     """
@@ -27,7 +27,7 @@ def of_run(raw: Path, planned: dict[str, Any], origin: float) -> list[dict[str, 
     decisions = [
         _decision_event(decision, origin)
         for decision in (json.loads(line)["decision"] for line in lines)
-        if decision["verdict"] != "VERDICT_KEEP"
+        if decision["verdict"] != "VERDICT_KEEP" or decision.get("action")
     ]
     return decisions + made
 
@@ -57,6 +57,8 @@ def _decision_event(decision: dict[str, Any], origin: float) -> dict[str, Any]:
         "setting": setting.get("name", ""),
         "reason": decision["reason"],
     }
+    # Not in records from before there were any.
+    attributes |= {name: decision[name] for name in ("scope", "action") if decision.get(name)}
     if "number" in setting:
         attributes["number"] = setting["number"]
     return {

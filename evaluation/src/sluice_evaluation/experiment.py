@@ -31,7 +31,10 @@ class Cell:
     orders: tuple[dict[str, Any], ...] = ()
     policies: tuple[dict[str, Any], ...] = ()
     faults: tuple[dict[str, Any], ...] = ()
+    service_levels: tuple[dict[str, Any], ...] = ()
+    leases: tuple[dict[str, Any], ...] = ()
     even_load: bool = False
+    neighbour: bool = False
     loaded_nodes: int | None = None
     load_share: float = 1.0
     agents: dict[str, Any] | None = None
@@ -125,10 +128,10 @@ class Experiment:
 
 _TOLD_AFTERWARDS = {"title", "question", "published", "figures", "claims", "limitations"}
 _MERGED = {
-    "variant", "workload", "device", "threads", "settings_from", "even_load", "loaded_nodes",
-    "load_share", "agents",
+    "variant", "workload", "device", "threads", "settings_from", "even_load", "neighbour",
+    "loaded_nodes", "load_share", "agents",
 }  # fmt: skip
-_JOINED = ("orders", "policies", "faults")
+_JOINED = ("orders", "policies", "faults", "service_levels", "leases")
 
 
 def _kept_levels(factor: dict, only: dict[str, list]) -> list[dict]:
@@ -153,6 +156,8 @@ def _load_faults(experiment: Experiment, profile: str) -> list[str]:
     ]
     if any(cell.even_load for cell in cells) and any("even" not in load for load in loads):
         wrong.append(f"profile {profile}: a level has even_load, and a load has no entry even")
+    if any(cell.neighbour for cell in cells) and any("neighbour" not in load for load in loads):
+        wrong.append(f"profile {profile}: a level has neighbour, and a load has no entry neighbour")
     longest = min(experiment.phases(profile, stage)["warm_up_seconds"] for stage in stages)
     if any(load.get("warm_up", {}).get("duration_seconds", 0) > longest for load in loads):
         wrong.append(
@@ -244,6 +249,11 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
             wrong.append(f"profile {profile}, stage {stage}: two cells have the same id")
         if not cells:
             wrong.append(f"profile {profile}, stage {stage}: no cell is left")
+        wrong += [
+            f"profile {profile}, cell {cell.id}: service levels and leases need policies"
+            for cell in cells
+            if (cell.service_levels or cell.leases) and not cell.policies
+        ]
         within = experiment.stage(stage).get("select", {}).get("within")
         if within and not any(matches(cell.factors, within["to"]) for cell in cells):
             wrong.append(f"profile {profile}, stage {stage}: no cell is {within['to']}")

@@ -27,6 +27,9 @@ _LOWEST, _HIGHEST, _DIGITS = 1, 3_600_000_000, 3
 # Values below this are exact; above, buckets double in width with every power of two.
 _EXACT_BELOW_BITS = 11
 MICROSECONDS = 1e-6
+# A record keeps at most so many of the normal phase; its intervals.csv has all of them.
+MOST_KEPT_INTERVALS = 120
+KEPT_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
 _DAMAGE = (
     HdrCookieException,
     HdrHistogramSettingsException,
@@ -191,6 +194,12 @@ def _write_interval(writer: HistogramLogWriter, interval: Interval) -> None:
 def between(intervals: Iterable[Interval], start: float, end: float) -> list[Interval]:
     """The intervals whose middle lies in [start, end), times in seconds since the epoch."""
     return [i for i in intervals if start <= (i.start + i.end) / 2 < end]
+
+
+def kept_width_seconds(duration_seconds: float) -> int:
+    """The width of the intervals that a record keeps of a normal phase of that length."""
+    fitting = (w for w in KEPT_WIDTHS_SECONDS if duration_seconds / w <= MOST_KEPT_INTERVALS)
+    return next(fitting, KEPT_WIDTHS_SECONDS[-1])
 
 
 def coarsen(intervals: list[Interval], origin: float, width_seconds: float) -> list[Interval]:

@@ -147,7 +147,7 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
     shift = stage.experiment.stage(stage.name).get("burst_shift_seconds", 0.0)
     windows = _burst_windows(load, timing, shift)
     device = document["devices"][cell.device]
-    parameters = _order_parameters(document, cell)
+    parameters = _order_parameters(document, table, cell)
     run = {
         "experiment": stage.experiment.name,
         "profile": stage.profile,
@@ -242,13 +242,24 @@ def _clients(
         "status_interval_seconds": document["measure"]["status_interval_seconds"],
     }
     if cell.loaded_nodes is None:
-        return [{"name": "steady", **client}]
+        return [{"name": "steady", **client}, *_neighbours(load, cell, client)]
     # They begin within some seconds of each other, and the first to begin is not to end too soon.
     client["duration_seconds"] += NODES_MARGIN_SECONDS
     if load:
         client["schedule"] = _schedule(load, windows, client["duration_seconds"])
     nodes = range(1, cell.loaded_nodes + 1)
     return [{"name": f"steady-{node}", "node": node, **client} for node in nodes]
+
+
+def _neighbours(load: dict, cell: Cell, client: dict[str, Any]) -> list[dict[str, Any]]:
+    """The other application of the run, if there is one: its load begins with the main one."""
+    if not cell.neighbour:
+        return []
+    entry = load["neighbour"]
+    own = {"warm_up": load["warm_up"]} if "warm_up" in load else {}
+    schedule = _schedule(own | {"steady": entry}, [], client["duration_seconds"])
+    told = {"properties": entry["properties"], "threads": entry["threads"], "schedule": schedule}
+    return [client | {"name": "neighbour", "beside": True, **told}]
 
 
 def _schedule(load: dict, windows: list[dict], duration: float) -> str:
@@ -283,10 +294,13 @@ def _operations(workload: dict) -> dict[str, Any]:
     return {"operations": workload["operations"], **apart}
 
 
-def _order_parameters(document: dict, cell: Cell) -> dict[str, Any]:
-    """What fills braces: what the device can take, and what the workload makes of it."""
+def _order_parameters(document: dict, table: dict, cell: Cell) -> dict[str, Any]:
+    """What fills braces: what the device can take, what workload and profile make of it."""
     device, workload = document["devices"][cell.device], document["workloads"][cell.workload]
-    return device.get("order_parameters", {}) | workload.get("order_parameters", {})
+    filled: dict[str, Any] = {}
+    for source in (device, workload, table):
+        filled |= source.get("order_parameters", {})
+    return filled
 
 
 def _orders(
@@ -318,8 +332,11 @@ def _control(cell: Cell, parameters: dict[str, Any], start: float, end: float) -
     planned: dict[str, Any] = {}
     if cell.agents:
         planned["agents"] = cell.agents
-    if cell.policies:
-        planned["policies"] = [_filled(policy, parameters) for policy in cell.policies]
+    for name in ("policies", "service_levels"):
+        if entries := getattr(cell, name):
+            planned[name] = [_filled(entry, parameters) for entry in entries]
+    if cell.leases:
+        planned["leases"] = list(cell.leases)
     if cell.faults:
         planned["faults"] = [
             {

@@ -31,6 +31,11 @@ def read_json(path: Path) -> Any:
         ) from error
 
 
+def optional_json(path: Path) -> dict[str, Any]:
+    """The same of a file that not every run has; empty without it."""
+    return read_json(path) if path.exists() else {}
+
+
 def origin_of(raw: Path, planned: dict[str, Any]) -> float:
     """When the load began, on whichever node it was first."""
     first = min(client["start_seconds"] for client in planned["clients"])
@@ -59,6 +64,8 @@ def read_clients(
     found: dict[Key, list[Interval]] = {}
     counts = {"error_count": 0, "unissued_count": 0}
     for client in planned["clients"]:
+        if client.get("beside", False):
+            continue
         directory = raw / "clients" / client["name"]
         paths = sorted(directory.glob("*.hdr"))
         if not paths:
@@ -75,6 +82,24 @@ def read_clients(
         counts["unissued_count"] += overall("UnissuedOperations") if scheduled else 0
     _require_operations(found, planned)
     return found, counts
+
+
+def neighbour_metrics(
+    raw: Path, planned: dict[str, Any], normal: dict[str, float], origin: float
+) -> dict[str, float]:
+    """How much the other application of a run did in the normal phase, if there is one."""
+    start, end = origin + normal["start_seconds"], origin + normal["end_seconds"]
+    beside = [client["name"] for client in planned["clients"] if client.get("beside", False)]
+    paths = [
+        raw / "clients" / name / f"{operation}.hdr"
+        for name in beside
+        for operation in planned["operations"]
+    ]
+    if not paths:
+        return {}
+    found = (histograms.between(histograms.read_log(p), start, end) for p in paths if p.exists())
+    done = sum(interval.distribution.total for inside in found for interval in inside)
+    return {"neighbour_operations_per_second": round(done / (end - start), 6)}
 
 
 def wanted_of(planned: dict[str, Any]) -> list[str]:

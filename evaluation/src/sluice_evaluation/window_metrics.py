@@ -66,11 +66,25 @@ def _parts(
         for window in planned["windows"]
         if window["kind"] == "burst"
     ]
+    parts = _last_part(inside, planned, origin)
     if not bursts:
-        return {}
+        return parts
     within = _within(inside, bursts, origin)
     taken = {id(interval) for interval in within}
-    return {"bursts": within, "between_bursts": [i for i in inside if id(i) not in taken]}
+    between = [interval for interval in inside if id(interval) not in taken]
+    return parts | {"bursts": within, "between_bursts": between}
+
+
+def _last_part(
+    inside: list[Interval], planned: dict[str, Any], origin: float
+) -> dict[str, list[Interval]]:
+    """What is left of the normal phase once all that was to be done in it is done."""
+    share = planned["measure"].get("last_part_share")
+    if share is None:
+        return {}
+    normal = next(p for p in planned["phases"] if p["name"] == "normal")
+    start, end = normal["start_seconds"], normal["end_seconds"]
+    return {"last_part": _within(inside, [(end - share * (end - start), end)], origin)}
 
 
 def _within(intervals: list[Interval], spans: list[Span], origin: float) -> list[Interval]:

@@ -8,6 +8,8 @@ from xml.sax.saxutils import escape
 INSTANCE = "evaluation"
 # Of a DataNode, with the types of their storage: [SSD]file:///a,[DISK]file:///b
 VOLUMES = "dfs.datanode.data.dir"
+# What the load is told, and no daemon is.
+OF_THE_LOAD = "ycsb."
 ROOT = Path("/etc/sluice")
 # What sluice-evaluation reads; to the journal, which takes what comes on standard error.
 LOG_FORMAT = """status = warn
@@ -76,9 +78,10 @@ def hbase_settings(host: str, wanted: dict) -> dict:
         for daemon in ("master", "regionserver")
         for name in ("ipc.address", "info.bindAddress")
     }
+    own = {name: value for name, value in wanted.items() if not name.startswith(OF_THE_LOAD)}
     return {
         "hbase.tmp.dir": "/var/lib/sluice/hbase/tmp",
-        **wanted,
+        **own,
         "hbase.cluster.distributed": True,
         # The master waits for more of them otherwise, for seconds.
         "hbase.master.wait.on.regionservers.maxtostart": 1,

@@ -21,14 +21,14 @@ def client(node: int, schedule: str | None) -> dict:
     }  # fmt: skip
 
 
-def timeline(schedule: str | None, host: str = "rd2") -> dict:
+def timeline(schedule: str | None, host: str = "rd2", **further: object) -> dict:
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["to_json"] = json.dumps
     run = {
         "store": "rocksdb",
         "workload": "d",
         "data": {"record_count": 5000},
-        "clients": [client(1, schedule), client(2, schedule)],
+        "clients": [client(1, schedule), client(2, schedule) | further],
         "orders": [],
         "measure": {"drain": True},
     }
@@ -80,3 +80,9 @@ def test_a_host_has_its_own_client_and_what_waits_for_its_end():
 def test_there_are_no_more_operations_than_a_schedule_can_ask_for(schedule, least, most):
     operations = int(told(timeline(schedule)["steps"][0]["argv"])["operationcount"])
     assert least <= operations <= most
+
+
+def test_a_client_is_told_what_is_its_own_alone():
+    written = timeline(None, properties={"table": "noisy"})
+    assert told(written["steps"][0]["argv"])["table"] == "noisy"
+    assert "table" not in told(timeline(None)["steps"][0]["argv"])

@@ -114,6 +114,7 @@ def test_a_run_sets_what_it_asks_for_and_cannot_move_the_store(program, tmp_path
         "hbase.rootdir": "file:///elsewhere",
         "hfile.block.cache.size": 0.05,
         "hbase.coprocessor.regionserver.classes": "a<b>&c",
+        "ycsb.requestdistribution": "latest",
     }
     hbase = site(
         configured(program, tmp_path, settings=settings) / "hbase/evaluation/hbase-site.xml"
@@ -122,6 +123,8 @@ def test_a_run_sets_what_it_asks_for_and_cannot_move_the_store(program, tmp_path
     assert hbase["hfile.block.cache.size"] == "0.05"
     assert hbase["hbase.coprocessor.regionserver.classes"] == "a<b>&c"
     assert hbase["hbase.cluster.distributed"] == "true"
+    # What the load is told is no setting of the store.
+    assert not [name for name in hbase if name.startswith("ycsb.")]
 
 
 def test_a_new_disk_has_folders_of_its_own_and_a_loaded_copy_is_used(

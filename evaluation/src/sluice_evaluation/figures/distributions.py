@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sluice_evaluation.analysis import CellRuns, Study
 from sluice_evaluation.figures.style import Format, Theme, canvas, soften
-from sluice_evaluation.histograms import Distribution, coarsen, merge
+from sluice_evaluation.histograms import Distribution, coarsen, kept_width_seconds, merge
 from sluice_evaluation.records import Record, normal_phase
 
 MILLISECONDS = 1000.0
@@ -24,7 +24,8 @@ CURVE_STEP_DECADES = 0.015
 _DASHES = ("solid", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 
 
-def _name(figure: dict[str, Any], cell: CellRuns) -> str:
+def cell_name(figure: dict[str, Any], cell: CellRuns) -> str:
+    """What a line or panel of a cell is called."""
     values = [str(cell.factors[name]) for name in figure["lines"]]
     return values[0] if len(values) == 1 else f"({', '.join(values)})"
 
@@ -32,18 +33,27 @@ def _name(figure: dict[str, Any], cell: CellRuns) -> str:
 def _width_seconds(record: Record) -> float:
     """The width of the kept intervals, widened so that bins of all clients line up."""
     start, end = normal_phase(record.document)
-    return next((w for w in (1, 2, 5, 10, 20, 30, 60) if (end - start) / w <= 120), 60)
+    return kept_width_seconds(end - start)
+
+
+def intervals_over_time(record: Record, latency: str) -> list[tuple[float, Distribution]]:
+    """Middle of each bin in seconds of the normal phase, and the latencies in it."""
+    start, _ = normal_phase(record.document)
+    width = _width_seconds(record)
+    bins = coarsen(record.intervals(latency), start, width)
+    # The bin's own place, not the first client's stamp in it.
+    return [
+        ((math.floor(((b.start + b.end) / 2 - start) / width) + 0.5) * width, b.distribution)
+        for b in bins
+        if b.distribution.total >= LEAST_REQUESTS
+    ]
 
 
 def over_time(record: Record, latency: str) -> tuple[np.ndarray, np.ndarray]:
     """Middle of each bin in seconds of the normal phase, and its 99th percentile in seconds."""
-    start, _ = normal_phase(record.document)
-    width = _width_seconds(record)
-    bins = coarsen(record.intervals(latency), start, width)
-    kept = [b for b in bins if b.distribution.total >= LEAST_REQUESTS]
-    # The bin's own place, not the first client's stamp in it.
-    middle = [(math.floor(((b.start + b.end) / 2 - start) / width) + 0.5) * width for b in kept]
-    return np.array(middle), np.array([b.distribution.percentile_seconds(99) for b in kept])
+    bins = intervals_over_time(record, latency)
+    percentiles = [distribution.percentile_seconds(99) for _, distribution in bins]
+    return np.array([middle for middle, _ in bins]), np.array(percentiles)
 
 
 def prepare_time(
@@ -55,8 +65,9 @@ def prepare_time(
     }
     shaded = figure.get("shade", [])
     described = "; ".join(
-        f"{_name(figure, cell)}: worst bin {max(curves[cell.id][0][1], default=0) * 1000:.3g} ms"
+        f"{cell_name(figure, cell)}: worst bin {worst * MILLISECONDS:.3g} ms"
         for cell in cells
+        for worst in [max(curves[cell.id][0][1], default=0)]
     )
 
     def paint(theme: Theme, form: Format) -> Figure:
@@ -66,7 +77,7 @@ def prepare_time(
         grid = drawn.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for index, (axes, cell) in enumerate(zip(grid.flat, cells, strict=False)):
             _time_panel(axes, theme, cell, curves[cell.id], shaded, index)
-            axes.set_title(_name(figure, cell))
+            axes.set_title(cell_name(figure, cell))
         for axes in list(grid.flat)[len(cells) :]:
             axes.set_visible(False)
         for axes in grid[:, 0]:
@@ -83,7 +94,7 @@ def _time_panel(
     axes: Axes, theme: Theme, cell: CellRuns, curves: list, shaded: list[str], index: int
 ) -> None:
     soften(axes)
-    _milliseconds(axes.yaxis, axes.set_yscale)
+    milliseconds(axes.yaxis, axes.set_yscale)
     first = cell.complete[0].document
     normal = next(p for p in first["phases"] if p["name"] == "normal")
     start, end = normal["start_seconds"], normal["end_seconds"]
@@ -117,7 +128,8 @@ def _legend(drawn: Figure, theme: Theme, shaded: list[str], columns: int) -> Non
     drawn.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.6)
 
 
-def _milliseconds(axis: Any, set_scale: Callable[[str], None]) -> None:
+def milliseconds(axis: Any, set_scale: Callable[[str], None]) -> None:
+    """Have an axis show them on a logarithmic scale."""
     set_scale("log")
     axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -137,7 +149,7 @@ def prepare_cdf(
         for cell in cells
     }
     described = "; ".join(
-        f"{_name(figure, cell)}: 1 in 1000 slower than "
+        f"{cell_name(figure, cell)}: 1 in 1000 slower than "
         f"{together[cell.id].percentile_seconds(99.9) * 1000:.3g} ms"
         for cell in cells
     )
@@ -147,8 +159,8 @@ def prepare_cdf(
         axes = drawn.subplots()
         axes.grid(True, which="major")
         for index, cell in enumerate(cells):
-            _curve(axes, theme, together[cell.id], _name(figure, cell), index)
-        _milliseconds(axes.xaxis, axes.set_xscale)
+            _curve(axes, theme, together[cell.id], cell_name(figure, cell), index)
+        milliseconds(axes.xaxis, axes.set_xscale)
         _share_axis(axes)
         axes.set_xlabel("latency (ms)")
         axes.set_ylabel("share of requests slower")

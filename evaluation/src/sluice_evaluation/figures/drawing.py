@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from sluice_evaluation.analysis import CellRuns, Study
 from sluice_evaluation.experiment import matches
-from sluice_evaluation.figures import bars, distributions
+from sluice_evaluation.figures import bars, distributions, responses
 from sluice_evaluation.figures.style import (
     FORMATS,
     THEMES,
@@ -39,6 +39,7 @@ Painter = Callable[[Theme, Format], Figure]
 _KINDS: dict[str, Callable[[Study, dict, list[CellRuns]], tuple[Painter, str] | None]] = {
     "normalised-bars": bars.prepare,
     "p99-over-time": distributions.prepare_time,
+    "response-over-time": responses.prepare,
     "complementary-cdf": distributions.prepare_cdf,
 }
 
