@@ -37,11 +37,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Server) turnAway(connection net.Conn) {
-	defer func() { _ = connection.Close() }()
 	s.logger.Warn("connection of a client refused", "open", maxConnections)
-	failure := localprotocol.NewError(localprotocol.NumberUnavailable,
-		fmt.Sprintf("%d connections are open already", maxConnections), "Share one connection in each process.")
-	_ = localprotocol.WriteLine(connection, localprotocol.Unread(failure))
+	localprotocol.TurnAway(connection, maxConnections, "Share one connection in each process.")
 }
 
 // session is the connection of a client.

@@ -85,10 +85,14 @@ func ServeConnections(
 }
 
 func (s *Server) turnAway(connection net.Conn) {
-	defer func() { _ = connection.Close() }()
 	s.logger.Warn("connection refused", "open", maxConnections)
-	failure := NewError(NumberUnavailable,
-		fmt.Sprintf("%d connections are open already", maxConnections), "Close some of them.")
+	TurnAway(connection, maxConnections, "Close some of them.")
+}
+
+// TurnAway closes a connection that is one too many, and says how many are open and what to do.
+func TurnAway(connection net.Conn, open int, hint string) {
+	defer func() { _ = connection.Close() }()
+	failure := NewError(NumberUnavailable, fmt.Sprintf("%d connections are open already", open), hint)
 	_ = WriteLine(connection, Unread(failure))
 }
 

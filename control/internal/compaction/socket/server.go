@@ -54,11 +54,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Server) turnAway(connection net.Conn) {
-	defer func() { _ = connection.Close() }()
 	s.logger.Warn("connection of a store refused", "open", maxConnections)
-	failure := localprotocol.NewError(localprotocol.NumberUnavailable,
-		fmt.Sprintf("%d connections are open already", maxConnections), "Compact in the store.")
-	_ = localprotocol.WriteLine(connection, localprotocol.Unread(failure))
+	localprotocol.TurnAway(connection, maxConnections, "Compact in the store.")
 }
 
 // serveConnection answers the requests of a connection one by one. It reads on meanwhile, to see when the

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -70,10 +69,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Server) turnAway(socket net.Conn) {
-	defer func() { _ = socket.Close() }()
 	s.logger.Warn("connection of a store to its pool refused", "open", maxConnections)
-	failure := localprotocol.NewError(localprotocol.NumberUnavailable, fmt.Sprintf("%d connections are open already", maxConnections), "")
-	_ = localprotocol.WriteLine(socket, localprotocol.Unread(failure))
+	localprotocol.TurnAway(socket, maxConnections, "")
 }
 
 func (s *Server) serveConnection(ctx context.Context, socket net.Conn) {
