@@ -21,9 +21,13 @@ public final class ProtocolServer implements AutoCloseable {
 
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** The store's own end is not held up for longer. */
+  private static final long END_MILLIS = 1000;
+
   private final SocketPlace place;
   private final Requests requests;
   private final ServerSocketChannel listener;
+  private final Thread acceptor = new Thread(this::accept, "sluice-accept");
   private final Set<SocketChannel> connections = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
@@ -41,13 +45,12 @@ public final class ProtocolServer implements AutoCloseable {
 
   static ProtocolServer start(SocketPlace place, ServerSocketChannel listener, Orders orders) {
     ProtocolServer server = new ProtocolServer(place, listener, orders);
-    startThread("sluice-accept", server::accept);
+    start(server.acceptor);
     LOG.info("orders are taken on {}", place.path());
     return server;
   }
 
-  private static void startThread(String name, Runnable task) {
-    Thread thread = new Thread(task, name);
+  private static void start(Thread thread) {
     thread.setDaemon(true);
     thread.start();
   }
@@ -69,7 +72,7 @@ public final class ProtocolServer implements AutoCloseable {
   private void startServing(SocketChannel connection) throws IOException {
     connections.add(connection);
     try {
-      startThread("sluice-connection", () -> serve(connection));
+      start(new Thread(() -> serve(connection), "sluice-connection"));
     } catch (OutOfMemoryError e) {
       // What is missing is a thread, not memory.
       connections.remove(connection);
@@ -119,12 +122,23 @@ public final class ProtocolServer implements AutoCloseable {
     } catch (IOException e) {
       LOG.warn("the socket {} was not removed: the next start takes it over", place.path(), e);
     }
+    awaitLastConnection();
     for (SocketChannel connection : connections) {
       try {
         connection.close();
       } catch (IOException e) {
         LOG.debug("a connection was not closed", e);
       }
+    }
+  }
+
+  /** A listener that is closed still takes a connection in a thread that waits for one. */
+  private void awaitLastConnection() {
+    LockSupport.unpark(acceptor);
+    try {
+      acceptor.join(END_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }
