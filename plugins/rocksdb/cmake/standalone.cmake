@@ -74,6 +74,7 @@ target_link_libraries(sluice-wal-export sluice_store)
 sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
   sluice/latency/timing_statistics_test.cc
+  sluice/log/blank_ahead_file_test.cc
   sluice/log/log_files_test.cc
   sluice/log/log_tiers_test.cc
   sluice/log/recovered_log_test.cc

@@ -41,7 +41,7 @@ struct PluginOptions {
   std::string wal_slow_directory;
   // Below 0 nothing is redirected without an order.
   double redirect_queue_requests = -1;
-  double redirect_size_bytes = 1 << 16;
+  double redirect_size_bytes = 1 << 20;
   double redirect_step_ratio = 0.25;
 };
 

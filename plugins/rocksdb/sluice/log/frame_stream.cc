@@ -42,6 +42,25 @@ IOStatus FrameStream::Fill(size_t bytes) {
 }
 
 IOStatus FrameStream::Look(Found* found) {
+  IOStatus status = LookHere(found);
+  const bool may_be_torn = has_blank_end_ && *found == Found::kBad;
+  return status.ok() && may_be_torn ? JudgeBad(found) : status;
+}
+
+// A part of what was written last, or is being written, looks as if it were
+// damaged: the rest of it is blank. No frame comes behind it.
+IOStatus FrameStream::JudgeBad(Found* found) {
+  const uint64_t place = offset_;
+  Found behind;
+  IOStatus status = Search(&behind);
+  offset_ = place;
+  Forget();
+  is_torn_ = status.ok() && behind == Found::kEnd;
+  if (is_torn_) *found = Found::kEnd;
+  return status;
+}
+
+IOStatus FrameStream::LookHere(Found* found) {
   *found = Found::kEnd;
   is_torn_ = false;
   IOStatus status = Fill(kFrameHeaderBytes);
@@ -114,7 +133,7 @@ IOStatus FrameStream::Search(Found* found) {
     IOStatus status = SeekMagic(&is_there);
     if (!status.ok() || !is_there) return status;
     if (!ReadFrameHeader(Ahead().substr(0, kFrameHeaderBytes), id_)) continue;
-    status = Look(found);
+    status = LookHere(found);
     if (!status.ok() || *found == Found::kFrame) return status;
   }
 }

@@ -22,9 +22,11 @@ class FrameStream {
     kBad,
   };
 
+  // Behind what was written there may be zeros; in a file with `has_blank_end`
+  // they were there before it, and are where it is lost.
   FrameStream(std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> file,
-              LogId id)
-      : file_(std::move(file)), id_(id) {}
+              LogId id, bool has_blank_end)
+      : file_(std::move(file)), id_(id), has_blank_end_(has_blank_end) {}
 
   // Looks at the frame that comes next. An error is one of the device.
   ROCKSDB_NAMESPACE::IOStatus Look(Found* found);
@@ -48,6 +50,8 @@ class FrameStream {
 
  private:
   ROCKSDB_NAMESPACE::IOStatus Fill(size_t bytes);
+  ROCKSDB_NAMESPACE::IOStatus LookHere(Found* found);
+  ROCKSDB_NAMESPACE::IOStatus JudgeBad(Found* found);
   ROCKSDB_NAMESPACE::IOStatus LookBehindBlank(Found* found);
   // Goes to the next place that may be the begin of a frame; false at the end.
   ROCKSDB_NAMESPACE::IOStatus SeekMagic(bool* is_there);
@@ -59,6 +63,7 @@ class FrameStream {
 
   const std::unique_ptr<ROCKSDB_NAMESPACE::FSRandomAccessFile> file_;
   const LogId id_;
+  const bool has_blank_end_;
   // Place in the file of what comes next, which the buffer has from `begin_`
   // on.
   uint64_t offset_ = kHeadBytes;

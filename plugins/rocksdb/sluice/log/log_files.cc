@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/log/blank_ahead_file.h"
 #include "sluice/log/log_frame.h"
 #include "sluice/log/opened_log.h"
 
@@ -17,6 +18,7 @@ using ROCKSDB_NAMESPACE::FileOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FSDirectory;
 using ROCKSDB_NAMESPACE::FSRandomAccessFile;
+using ROCKSDB_NAMESPACE::FSRandomRWFile;
 using ROCKSDB_NAMESPACE::FSSequentialFile;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IOOptions;
@@ -62,6 +64,18 @@ IOStatus SyncFolder(FileSystem* files, const std::string& path) {
   std::unique_ptr<FSDirectory> folder;
   IOStatus status = files->NewDirectory(path, IOOptions(), &folder, nullptr);
   return status.ok() ? folder->Fsync(IOOptions(), nullptr) : status;
+}
+
+// Not all file systems have files that are written anywhere: there, what is
+// appended makes the file longer.
+std::unique_ptr<FSWritableFile> WithBlankSpace(
+    FileSystem* files, const std::string& path,
+    std::unique_ptr<FSWritableFile> file, uint64_t bytes) {
+  std::unique_ptr<FSRandomRWFile> anywhere;
+  IOStatus status =
+      files->NewRandomRWFile(path, FileOptions(), &anywhere, nullptr);
+  if (!status.ok()) return file;
+  return std::make_unique<BlankAheadFile>(std::move(anywhere), bytes);
 }
 
 // A folder that is not there has none.
@@ -143,12 +157,15 @@ IOStatus LogFiles::Make(const std::string& path, const FileOptions& options,
 
 IOStatus LogFiles::MakeSlow(uint64_t number, LogId id,
                             std::unique_ptr<FSWritableFile>* slow) {
+  const std::string path = SlowPath(number);
+  std::unique_ptr<FSWritableFile> made;
   IOStatus status =
-      files_->NewWritableFile(SlowPath(number), FileOptions(), slow, nullptr);
-  if (status.ok()) status = WriteHead(SlowHead(id), slow->get());
-  if (status.ok()) status = (*slow)->Sync(IOOptions(), nullptr);
+      files_->NewWritableFile(path, FileOptions(), &made, nullptr);
+  if (status.ok()) status = WriteHead(SlowHead(id), made.get());
+  if (status.ok()) status = made->Sync(IOOptions(), nullptr);
   if (status.ok()) status = SyncFolder(files_, slow_directory_);
-  if (!status.ok()) slow->reset();
+  if (!status.ok()) return status;
+  *slow = WithBlankSpace(files_, path, std::move(made), kHeadBytes);
   return status;
 }
 

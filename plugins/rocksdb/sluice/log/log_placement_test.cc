@@ -59,6 +59,9 @@ TEST_F(LogPlacementTest, LargeWritesGoToTheSlowTierAndSmallerOnesInAQueue) {
   EXPECT_EQ(placement.Choose(1), Tier::kSlow);
   fast_ = 0;
   placement.Sample();
+  EXPECT_EQ(placement.Choose(1000), Tier::kSlow);
+  EXPECT_EQ(placement.Choose(500), Tier::kFast);
+  placement.Sample();
   EXPECT_EQ(placement.Choose(1000), Tier::kFast);
 }
 

@@ -13,7 +13,7 @@
 #include "db/log_writer.h"
 #include "file/sequence_file_reader.h"
 #include "file/writable_file_writer.h"
-#include "sluice/log/chosen_place.h"
+#include "sluice/log/tiered_log_fixture.h"
 
 namespace sluice {
 namespace {
@@ -78,10 +78,12 @@ class RecoveredLogTest : public testing::Test {
     ASSERT_TRUE(writer_->AddRecord(WriteOptions(), record).ok());
   }
   void Sync() { ASSERT_TRUE(writer_->file()->Sync(IOOptions(), false).ok()); }
-  void CutSlow(uint64_t bytes) {
+  // Instead of what was written last there is what was there before.
+  void LoseEndOfSlow(uint64_t bytes) {
     const std::string path = files_->SlowPath(kNumber);
-    std::filesystem::resize_file(path,
-                                 std::filesystem::file_size(path) - bytes);
+    const uint64_t size = std::filesystem::file_size(path);
+    std::filesystem::resize_file(path, WrittenBytes(path) - bytes);
+    std::filesystem::resize_file(path, size);
   }
 
   std::vector<std::string> Recover(WALRecoveryMode mode, Status* reported) {
@@ -132,7 +134,7 @@ TEST_F(RecoveredLogTest, AHoleIsReported) {
   Add(Tier::kSlow, "two");
   Add(Tier::kFast, "three");
   writer_.reset();
-  CutSlow(1);
+  LoseEndOfSlow(1);
   for (const auto mode : {kPointInTime, kTolerate, kAbsolute}) {
     Status reported;
     EXPECT_EQ(Recover(mode, &reported), Records{"one"});
@@ -146,7 +148,7 @@ TEST_F(RecoveredLogTest, AHoleWithinARecordIsReported) {
   Add(Tier::kSlow, std::string(3 << 20, 'x'));
   Add(Tier::kFast, "three");
   writer_.reset();
-  CutSlow(1);
+  LoseEndOfSlow(1);
   for (const auto mode : {kPointInTime, kTolerate, kAbsolute}) {
     Status reported;
     EXPECT_EQ(Recover(mode, &reported), Records{"one"});
@@ -159,7 +161,7 @@ TEST_F(RecoveredLogTest, ATornTailIsReportedAsOneOfRocksDb) {
   Add(Tier::kFast, "one");
   Add(Tier::kSlow, "two");
   writer_.reset();
-  CutSlow(1);
+  LoseEndOfSlow(1);
   Status reported;
   EXPECT_EQ(Recover(kTolerate, &reported), Records{"one"});
   EXPECT_TRUE(reported.ok()) << reported.ToString();
@@ -177,7 +179,7 @@ TEST_F(RecoveredLogTest, WhatWasOnStableStorageIsMissedWithinARecord) {
   Sync();
   Add(Tier::kFast, "three");
   writer_.reset();
-  CutSlow(1);
+  LoseEndOfSlow(1);
   for (const auto mode : {kPointInTime, kTolerate, kAbsolute}) {
     Status reported;
     Recover(mode, &reported);
@@ -192,7 +194,7 @@ TEST_F(RecoveredLogTest, AnEndAtAnyPlaceOfABlockIsSeen) {
     Add(Tier::kSlow, "lost");
     Add(Tier::kFast, "three");
     writer_.reset();
-    CutSlow(1);
+    LoseEndOfSlow(1);
     Status reported;
     EXPECT_EQ(Recover(kPointInTime, &reported),
               Records{std::string(size, 'x')});

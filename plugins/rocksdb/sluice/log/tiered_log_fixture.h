@@ -18,6 +18,8 @@ namespace sluice {
 using ROCKSDB_NAMESPACE::FileOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FileSystemWrapper;
+using ROCKSDB_NAMESPACE::FSRandomRWFile;
+using ROCKSDB_NAMESPACE::FSRandomRWFileOwnerWrapper;
 using ROCKSDB_NAMESPACE::FSSequentialFile;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper;
@@ -26,7 +28,7 @@ using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::Slice;
 
-// Appends to files of the slow tier fail half way while it is full, and no file
+// Writes to files of the slow tier fail half way while it is full, and no file
 // can be looked at while the device is broken.
 class FailingFiles : public FileSystemWrapper {
  public:
@@ -45,6 +47,16 @@ class FailingFiles : public FileSystemWrapper {
     IOStatus status = target()->NewWritableFile(name, options, file, debug);
     if (status.ok() && name.find(".slow-log") != std::string::npos) {
       *file = std::make_unique<FillingFile>(std::move(*file), &is_full);
+    }
+    return status;
+  }
+
+  IOStatus NewRandomRWFile(const std::string& name, const FileOptions& options,
+                           std::unique_ptr<FSRandomRWFile>* file,
+                           IODebugContext* debug) override {
+    IOStatus status = target()->NewRandomRWFile(name, options, file, debug);
+    if (status.ok()) {
+      *file = std::make_unique<FillingRWFile>(std::move(*file), &is_full);
     }
     return status;
   }
@@ -68,7 +80,39 @@ class FailingFiles : public FileSystemWrapper {
    private:
     const bool* const is_full_;
   };
+
+  class FillingRWFile : public FSRandomRWFileOwnerWrapper {
+   public:
+    FillingRWFile(std::unique_ptr<FSRandomRWFile> file, const bool* is_full)
+        : FSRandomRWFileOwnerWrapper(std::move(file)), is_full_(is_full) {}
+    IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options,
+                   IODebugContext* debug) override {
+      const Slice part(data.data(), *is_full_ ? data.size() / 2 : data.size());
+      IOStatus status =
+          FSRandomRWFileOwnerWrapper::Write(offset, part, options, debug);
+      return *is_full_ ? IOStatus::NoSpace("the test wants it") : status;
+    }
+
+   private:
+    const bool* const is_full_;
+  };
 };
+
+// What a damaged device has in the place of a frame.
+inline void Spoil(const std::string& path, uint64_t place, size_t bytes,
+                  char with) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(place));
+  file << std::string(bytes, with);
+}
+
+// Its length without blank space at the end.
+inline uint64_t WrittenBytes(const std::string& path) {
+  std::string bytes;
+  ROCKSDB_NAMESPACE::ReadFileToString(FileSystem::Default().get(), path, &bytes)
+      .PermitUncheckedError();
+  return bytes.find_last_not_of('\0') + 1;
+}
 
 class TieredLogTest : public testing::Test {
  protected:
@@ -109,14 +153,10 @@ class TieredLogTest : public testing::Test {
     ASSERT_TRUE(log_->Sync(IOOptions(), nullptr).ok());
     synced_ = written_.size();
     synced_fast_ = SizeOf(fast_path_);
-    synced_slow_ = SizeOf(slow_path_);
+    synced_slow_ = WrittenBytes(slow_path_);
   }
-  // What a damaged device has in the place of a frame.
   void Spoil(uint64_t place, size_t bytes, char with) {
-    std::fstream file(fast_path_,
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(place));
-    file << std::string(bytes, with);
+    sluice::Spoil(fast_path_, place, bytes, with);
   }
   static uint64_t SizeOf(const std::string& path) {
     std::error_code ignored;

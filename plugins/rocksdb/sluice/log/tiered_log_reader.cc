@@ -32,9 +32,9 @@ TieredLogReader::TieredLogReader(std::string name, For what, OpenedLog log,
 
 void TieredLogReader::Use(OpenedLog log) {
   id_ = log.id;
-  fast_.emplace(std::move(log.fast), id_);
+  fast_.emplace(std::move(log.fast), id_, /*has_blank_end=*/false);
   slow_.reset();
-  if (log.slow) slow_.emplace(std::move(log.slow), id_);
+  if (log.slow) slow_.emplace(std::move(log.slow), id_, /*has_blank_end=*/true);
 }
 
 IOStatus TieredLogReader::SeeSlowFile() {
@@ -46,7 +46,7 @@ IOStatus TieredLogReader::SeeSlowFile() {
     return status;
   }
   if (now.slow) {
-    slow_.emplace(std::move(now.slow), id_);
+    slow_.emplace(std::move(now.slow), id_, /*has_blank_end=*/true);
     return status;
   }
   return IOStatus::IOError(

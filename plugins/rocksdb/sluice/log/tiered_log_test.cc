@@ -8,6 +8,8 @@
 namespace sluice {
 namespace {
 
+constexpr uint64_t kSectorBytes = 512;
+
 TEST_F(TieredLogTest, WhatWasAppendedIsRead) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     Dice dice(seed);
@@ -72,8 +74,20 @@ TEST_F(TieredLogTest, PartsAreSkipped) {
   EXPECT_EQ(read, "wothree");
 }
 
-// A loss of power leaves of each file what was synced, and any part of the
-// rest.
+// Any number of those that were written to from there on, whatever their order.
+void LoseSectors(const std::string& path, uint64_t begin, Dice* dice) {
+  const uint64_t end = WrittenBytes(path);
+  const uint64_t kept_ratio = 1 + dice->Below(200);
+  while (begin < end) {
+    const uint64_t next =
+        std::min(end, (begin / kSectorBytes + 1) * kSectorBytes);
+    if (dice->Below(kept_ratio) == 0) Spoil(path, begin, next - begin, '\0');
+    begin = next;
+  }
+}
+
+// A loss of power leaves of each file what was synced, and of the rest, on the
+// fast tier, a beginning, and on the slow one, any sectors.
 TEST_F(TieredLogTest, WhatWasNotSyncedMayBeLostAndNothingElse) {
   int holes = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
@@ -83,13 +97,12 @@ TEST_F(TieredLogTest, WhatWasNotSyncedMayBeLostAndNothingElse) {
       Append(dice.AnyTier(), dice.Text());
       if (dice.Below(4) == 0) Sync();
     }
-    for (const auto& [path, synced] : {std::pair(fast_path_, synced_fast_),
-                                       std::pair(slow_path_, synced_slow_)}) {
-      const uint64_t least = std::max<uint64_t>(synced, kHeadBytes);
-      const uint64_t size = SizeOf(path);
-      if (size <= least) continue;
-      std::filesystem::resize_file(path, least + dice.Below(size - least + 1));
-    }
+    const uint64_t least = std::max<uint64_t>(synced_fast_, kHeadBytes);
+    const uint64_t size = SizeOf(fast_path_);
+    std::filesystem::resize_file(fast_path_,
+                                 least + dice.Below(size - least + 1));
+    LoseSectors(slow_path_, std::max<uint64_t>(synced_slow_, kHeadBytes),
+                &dice);
     std::string read;
     const IOStatus status = ReadAll(&read);
     EXPECT_FALSE(status.IsIOError()) << "seed " << seed << status.ToString();
@@ -114,7 +127,7 @@ TEST_F(TieredLogTest, WhatTheSlowTierHasLostIsMissed) {
   Append(Tier::kSlow, "two");
   Sync();
   Append(Tier::kFast, "three");
-  std::filesystem::resize_file(slow_path_, SizeOf(slow_path_) - 1);
+  std::filesystem::resize_file(slow_path_, WrittenBytes(slow_path_) - 1);
   std::string read;
   const IOStatus status = ReadAll(&read);
   EXPECT_EQ(read, "one");
@@ -213,6 +226,32 @@ TEST_F(TieredLogTest, ASlowTierThatIsFullFromTheBeginIsNotUsed) {
   std::string read;
   EXPECT_TRUE(ReadAll(&read).ok());
   EXPECT_EQ(read, "one");
+}
+
+// A page of the writer's may be seen before the one that comes before it.
+TEST_F(TieredLogTest, AFrameThatIsBeingWrittenIsTheEndForAReaderThatFollows) {
+  Append(Tier::kSlow, "one");
+  const uint64_t place = WrittenBytes(slow_path_);
+  const std::string data(20000, 'x');
+  Append(Tier::kSlow, data);
+  std::string whole;
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::ReadFileToString(FileSystem::Default().get(),
+                                                  slow_path_, &whole)
+                  .ok());
+  for (const uint64_t begin : {place, place + 10, place + 5000}) {
+    sluice::Spoil(slow_path_, begin, 4096, '\0');
+    const auto reader = OpenAsStore();
+    std::string read;
+    IOStatus status = ReadAll(reader.get(), 777, &read);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(read, "one");
+    ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(
+                    FileSystem::Default().get(), whole, slow_path_)
+                    .ok());
+    status = ReadAll(reader.get(), 777, &read);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(read, "one" + data);
+  }
 }
 
 // Any bytes, as a damaged device may give: an end or an error, no crash.
