@@ -48,6 +48,8 @@ TEST(RedirectThresholdTest, ItShrinksWhileTheQueueIsLong) {
   for (int i = 0; i < 5; ++i) threshold.Observe(9, limits);
   EXPECT_EQ(threshold.SizeBytes(limits), 0);
   threshold.Observe(0, limits);
+  EXPECT_EQ(threshold.SizeBytes(limits), 250);
+  for (int i = 0; i < 5; ++i) threshold.Observe(0, limits);
   EXPECT_EQ(threshold.SizeBytes(limits), 1000);
 }
 
