@@ -77,11 +77,11 @@ TEST_F(TieredLogTest, PartsAreSkipped) {
 // Any number of those that were written to from there on, whatever their order.
 void LoseSectors(const std::string& path, uint64_t begin, Dice* dice) {
   const uint64_t end = WrittenBytes(path);
-  const uint64_t kept_ratio = 1 + dice->Below(200);
+  const uint64_t lost_one_in = 1 + dice->Below(200);
   while (begin < end) {
     const uint64_t next =
         std::min(end, (begin / kSectorBytes + 1) * kSectorBytes);
-    if (dice->Below(kept_ratio) == 0) Spoil(path, begin, next - begin, '\0');
+    if (dice->Below(lost_one_in) == 0) Spoil(path, begin, next - begin, '\0');
     begin = next;
   }
 }
