@@ -79,6 +79,7 @@ sluice_test(store_test sluice_store
   sluice/log/log_tiers_test.cc
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc
+  sluice/log/slow_part_ahead_test.cc
   sluice/log/tiered_log_test.cc
   sluice/pool/pool_session_test.cc
   sluice/pool/pooled_env_test.cc

@@ -69,8 +69,9 @@ class TwoDisks:
             socket_directory=self._folder, remote="false", wal_slow_directory=self.slow_folder
         )
 
-    def writer(self) -> RowWriter:
-        return RowWriter(self._program, self.options(), self.database, self._folder / "writer.log")
+    def writer(self, *, makes_logs_ahead: bool = False) -> RowWriter:
+        options = f"{self.options()};async_wal_precreate={str(makes_logs_ahead).lower()}"
+        return RowWriter(self._program, options, self.database, self._folder / "writer.log")
 
     def plugin(self) -> PluginSocket:
         """A connection to the plug-in of the writer that was just started."""

@@ -55,7 +55,8 @@ STATES: dict[str, Callable] = {"redirected": redirected, "moving": moving, "merg
 
 @pytest.mark.parametrize("state", STATES)
 def test_killed_process(crash_round, state, two_disks, dice):
-    with two_disks.writer() as writer, two_disks.plugin() as plugin:
+    ahead = dice.choice([True, False])
+    with two_disks.writer(makes_logs_ahead=ahead) as writer, two_disks.plugin() as plugin:
         STATES[state](plugin, writer, dice)
         writer.kill()
         acknowledged = writer.acknowledged
@@ -64,7 +65,8 @@ def test_killed_process(crash_round, state, two_disks, dice):
 
 @pytest.mark.parametrize("state", STATES)
 def test_power_loss(crash_round, state, two_disks, dice):
-    with two_disks.writer() as writer, two_disks.plugin() as plugin:
+    ahead = dice.choice([True, False])
+    with two_disks.writer(makes_logs_ahead=ahead) as writer, two_disks.plugin() as plugin:
         STATES[state](plugin, writer, dice)
         acknowledged = two_disks.lose_power(writer, dice)
     assert two_disks.checked_rows() >= acknowledged > 0

@@ -60,16 +60,31 @@ Tier LogPlacement::Choose(size_t bytes) {
   }
   const auto limits = Limits();
   if (!limits) return Tier::kFast;
-  if (!IsLarge(bytes, *limits)) return Tier::kFast;
+  const auto threshold = ThresholdBytes(*limits);
+  if (!threshold || static_cast<double>(bytes) <= *threshold) {
+    return Tier::kFast;
+  }
   // Now, and not when the queues were last looked at: what was in this one then
   // is most often the write before, which is done.
   return read_slow_() == uint64_t{0} ? Tier::kSlow : Tier::kFast;
 }
 
-bool LogPlacement::IsLarge(size_t bytes, const RedirectLimits& limits) {
+bool LogPlacement::IsRedirecting() {
+  if (const auto ordered = Find(Aspect::kTier)) {
+    return ordered->setting.text == "slow";
+  }
+  const auto limits = Limits();
+  if (!limits) return false;
+  const auto threshold = ThresholdBytes(*limits);
+  return threshold && *threshold < limits->size_bytes;
+}
+
+std::optional<double> LogPlacement::ThresholdBytes(
+    const RedirectLimits& limits) {
   std::lock_guard<std::mutex> lock(mutex_);
   const bool is_seen = sampled_at_ && clock_->Now() - *sampled_at_ < kOldest;
-  return is_seen && static_cast<double>(bytes) > threshold_.SizeBytes(limits);
+  if (!is_seen) return std::nullopt;
+  return threshold_.SizeBytes(limits);
 }
 
 bool LogPlacement::MayMerge() {

@@ -39,6 +39,10 @@ class LogPlacement {
   // tier, and by what the slow one has to do now.
   Tier Choose(size_t bytes);
 
+  // Whether writes are redirected that would not be if the fast tier had
+  // nothing to do.
+  bool IsRedirecting();
+
   // Looks at the fast tier's queue, if something is redirected by it; false if
   // nothing is. Not at writes: one that is synced comes when the device has
   // just done all that it had.
@@ -59,7 +63,8 @@ class LogPlacement {
  private:
   std::optional<Lease> Find(Aspect aspect) const;
   std::optional<RedirectLimits> Limits() const;
-  bool IsLarge(size_t bytes, const RedirectLimits& limits);
+  // Nothing where the fast tier was not looked at lately.
+  std::optional<double> ThresholdBytes(const RedirectLimits& limits);
 
   const std::vector<std::string> scopes_;
   const LeaseStore* const leases_;

@@ -137,6 +137,39 @@ TEST_F(LogPlacementTest, WhatTheThresholdHasLostDoesNotOutliveItsLimits) {
   EXPECT_EQ(placement.Look().threshold_bytes, 100);
 }
 
+TEST_F(LogPlacementTest, ItIsRedirectingFromTheFirstLongQueueOn) {
+  auto placement = Placement(kByQueue);
+  EXPECT_FALSE(placement.IsRedirecting());
+  placement.Sample();
+  EXPECT_FALSE(placement.IsRedirecting());
+  fast_ = 5;
+  placement.Sample();
+  EXPECT_TRUE(placement.IsRedirecting());
+  placement.Sample();
+  fast_ = 0;
+  placement.Sample();
+  EXPECT_TRUE(placement.IsRedirecting());
+  placement.Sample();
+  EXPECT_FALSE(placement.IsRedirecting());
+}
+
+TEST_F(LogPlacementTest, ItIsNotRedirectingByWhatWasSeenLongAgo) {
+  auto placement = Placement(kByQueue);
+  fast_ = 5;
+  placement.Sample();
+  clock_.Move(1);
+  EXPECT_FALSE(placement.IsRedirecting());
+}
+
+TEST_F(LogPlacementTest, ItIsRedirectingByAnOrderAlone) {
+  auto placement = Placement({});
+  EXPECT_FALSE(placement.IsRedirecting());
+  Order(SettingName::kTier, 0, "slow");
+  EXPECT_TRUE(placement.IsRedirecting());
+  Order(SettingName::kTier, 0, "fast");
+  EXPECT_FALSE(placement.IsRedirecting());
+}
+
 TEST_F(LogPlacementTest, AnOrderForAnotherDatabaseIsNotForThisOne) {
   auto placement = Placement({});
   Order(SettingName::kTier, 0, "slow", "others");

@@ -144,6 +144,10 @@ class TieredLogTest : public testing::Test {
     synced_ = 0;
     synced_fast_ = synced_slow_ = 0;
   }
+  void MakeSlowAhead() {
+    ASSERT_TRUE(log_->MakeSlowAhead().ok());
+    synced_fast_ = SizeOf(fast_path_);
+  }
   void Append(Tier tier, const std::string& data) {
     tier_ = tier;
     ASSERT_TRUE(log_->Append(data, IOOptions(), nullptr).ok());
@@ -198,7 +202,7 @@ class TieredLogTest : public testing::Test {
   std::string fast_path_;
   std::string slow_path_;
   Tier tier_ = Tier::kFast;
-  std::unique_ptr<FSWritableFile> log_;
+  std::unique_ptr<TieredLogWriter> log_;
   std::string written_;
   size_t synced_ = 0;
   uint64_t synced_fast_ = 0;

@@ -93,6 +93,7 @@ TEST_F(TieredLogTest, WhatWasNotSyncedMayBeLostAndNothingElse) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     Dice dice(seed);
     MakeLog();
+    if (dice.Below(2) == 0) MakeSlowAhead();
     for (int i = 0; i < 20; ++i) {
       Append(dice.AnyTier(), dice.Text());
       if (dice.Below(4) == 0) Sync();
@@ -111,6 +112,41 @@ TEST_F(TieredLogTest, WhatWasNotSyncedMayBeLostAndNothingElse) {
     ASSERT_EQ(read, written_.substr(0, read.size())) << "seed " << seed;
   }
   EXPECT_GT(holes, 0);
+}
+
+// A redirected write would wait for what the fast tier has to do.
+TEST_F(TieredLogTest, WithASlowPartMadeAheadTheFastTierIsLeftAlone) {
+  MakeSlowAhead();
+  const uint64_t fast_bytes = SizeOf(fast_path_);
+  Append(Tier::kSlow, "one");
+  Sync();
+  EXPECT_EQ(SizeOf(fast_path_), fast_bytes);
+  std::string read;
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "one");
+}
+
+TEST_F(TieredLogTest, ALogWithASlowPartThatNothingWasWrittenToIsRead) {
+  MakeSlowAhead();
+  std::string read;
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "");
+  Append(Tier::kFast, "one");
+  Sync();
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "one");
+}
+
+TEST_F(TieredLogTest, ASlowTierThatTakesNoPartAheadIsNotUsed) {
+  files_.is_full = true;
+  ASSERT_TRUE(log_->MakeSlowAhead().ok());
+  files_.is_full = false;
+  Append(Tier::kSlow, "one");
+  Sync();
+  EXPECT_EQ(WrittenBytes(slow_path_), kHeadBytes / 2);
+  std::string read;
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "one");
 }
 
 TEST_F(TieredLogTest, WithoutTheSlowTierALogIsNotRead) {

@@ -21,6 +21,11 @@ TieredLogWriter::~TieredLogWriter() {
   if (!is_closed_) Close(IOOptions(), nullptr).PermitUncheckedError();
 }
 
+IOStatus TieredLogWriter::MakeSlowAhead() {
+  bool has_slow_file = false;
+  return HaveSlowFile(IOOptions(), nullptr, &has_slow_file);
+}
+
 IOStatus TieredLogWriter::Append(const Slice& data, const IOOptions& options,
                                  IODebugContext* debug) {
   return Guarded(IOStatus::Aborted(), [&] {

@@ -40,6 +40,10 @@ class TieredLogWriter : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
         place_(std::move(place)) {}
   ~TieredLogWriter() override;
 
+  // Makes the file on the slow tier before anything is redirected, which need
+  // not wait for the fast tier then. A slow tier that takes none is no error.
+  ROCKSDB_NAMESPACE::IOStatus MakeSlowAhead();
+
   ROCKSDB_NAMESPACE::IOStatus Append(
       const ROCKSDB_NAMESPACE::Slice& data,
       const ROCKSDB_NAMESPACE::IOOptions& options,

@@ -123,9 +123,14 @@ IOStatus TieredLogs::NewLog(const std::string& path, const FileOptions& options,
   IOStatus status = log_files_.Make(path, options, id, &fast);
   if (!status.ok()) return status;
   const uint64_t number = *LogNumber(path.substr(path.rfind('/') + 1));
-  *log = std::make_unique<TieredLogWriter>(
+  auto writer = std::make_unique<TieredLogWriter>(
       std::move(fast), id,
       std::make_unique<Place>(shared_from_this(), path, number, id));
+  // The first write that is redirected would wait for it.
+  if (has_slow_tier_ && placement_->IsRedirecting()) {
+    status = writer->MakeSlowAhead();
+  }
+  if (status.ok()) *log = std::move(writer);
   return status;
 }
 
