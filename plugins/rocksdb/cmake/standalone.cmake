@@ -76,6 +76,7 @@ sluice_test(store_test sluice_store
   sluice/latency/timing_statistics_test.cc
   sluice/log/blank_ahead_file_test.cc
   sluice/log/log_files_test.cc
+  sluice/log/log_names_test.cc
   sluice/log/log_tiers_test.cc
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc

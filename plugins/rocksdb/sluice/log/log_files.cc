@@ -130,7 +130,9 @@ void LogFiles::RemoveSlow(uint64_t number) {
   RemoveIfThere(SlowPath(number) + kObsoleteEnd);
 }
 
-IOStatus LogFiles::SyncDirectory() { return SyncFolder(files_, directory_); }
+IOStatus LogFiles::SyncDirectory() {
+  return names_.Sync([this] { return SyncFolder(files_, directory_); });
+}
 
 IOStatus LogFiles::IsTiered(const std::string& path, bool* is_tiered) const {
   *is_tiered = false;
@@ -152,7 +154,9 @@ IOStatus LogFiles::Make(const std::string& path, const FileOptions& options,
     sizes_.erase(number);
   }
   IOStatus status = files_->NewWritableFile(path, options, fast, nullptr);
-  return status.ok() ? WriteHead(FastHead(id), fast->get()) : status;
+  if (!status.ok()) return status;
+  names_.Made(number);
+  return WriteHead(FastHead(id), fast->get());
 }
 
 IOStatus LogFiles::MakeSlow(uint64_t number, LogId id,
@@ -250,6 +254,7 @@ IOStatus LogFiles::Remove(const std::string& path) {
   IOStatus status = files_->DeleteFile(path, IOOptions(), nullptr);
   if (!status.ok()) return status;
   RemoveSlow(number);
+  names_.Removed(number);
   std::lock_guard<std::mutex> state_lock(state_mutex_);
   written_.erase(number);
   sizes_.erase(number);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rocksdb/file_system.h"
+#include "sluice/log/log_names.h"
 #include "sluice/log/tiered_log_reader.h"
 
 namespace sluice {
@@ -32,6 +33,7 @@ class LogFiles {
 
   const std::string& directory() const { return directory_; }
   const std::string& slow_directory() const { return slow_directory_; }
+  LogNames* names() { return &names_; }
   // Whether what is in the slow folder may be removed: that of another database
   // may not. It may until this is called.
   void SetOwnsSlow(bool owns_slow) { owns_slow_ = owns_slow; }
@@ -108,6 +110,7 @@ class LogFiles {
   const std::string archive_;
   const std::string slow_directory_;
   std::atomic<bool> owns_slow_{true};
+  LogNames names_;
   // A reader must open both files of a log before one of them goes.
   std::mutex mutex_;
   // Guards the two below; nothing is waited for under it.

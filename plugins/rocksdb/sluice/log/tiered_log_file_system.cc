@@ -3,10 +3,13 @@
 #include <exception>
 #include <utility>
 
+#include "sluice/log/log_directory.h"
+
 namespace sluice {
 namespace {
 
 using ROCKSDB_NAMESPACE::FileOptions;
+using ROCKSDB_NAMESPACE::FSDirectory;
 using ROCKSDB_NAMESPACE::FSSequentialFile;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IODebugContext;
@@ -143,6 +146,22 @@ IOStatus TieredLogFileSystem::LinkFile(const std::string& name,
     if (!status.ok()) return status;
     return logs ? IOStatus::NotSupported(name, "a log on two tiers")
                 : target()->LinkFile(name, to, options, debug);
+  });
+}
+
+IOStatus TieredLogFileSystem::NewDirectory(
+    const std::string& folder, const IOOptions& options,
+    std::unique_ptr<FSDirectory>* directory, IODebugContext* debug) {
+  return Tried([&] {
+    IOStatus status = target()->NewDirectory(folder, options, directory, debug);
+    if (!status.ok() || !has_any_) return status;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = by_folder_.find(PlainPath(folder));
+    if (found != by_folder_.end() && found->second->has_own_folder()) {
+      *directory =
+          std::make_unique<LogDirectory>(std::move(*directory), found->second);
+    }
+    return status;
   });
 }
 

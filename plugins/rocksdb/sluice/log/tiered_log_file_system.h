@@ -57,6 +57,10 @@ class TieredLogFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
       const std::string& name, const std::string& to,
       const ROCKSDB_NAMESPACE::IOOptions& options,
       ROCKSDB_NAMESPACE::IODebugContext* debug) override;
+  ROCKSDB_NAMESPACE::IOStatus NewDirectory(
+      const std::string& folder, const ROCKSDB_NAMESPACE::IOOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory>* directory,
+      ROCKSDB_NAMESPACE::IODebugContext* debug) override;
   ROCKSDB_NAMESPACE::IOStatus GetChildren(
       const std::string& folder, const ROCKSDB_NAMESPACE::IOOptions& options,
       std::vector<std::string>* names,

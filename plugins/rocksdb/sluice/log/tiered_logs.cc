@@ -40,6 +40,10 @@ class TieredLogs::Place : public LogPlace {
                                  : Tier::kFast;
   }
   void CountWritten(Tier tier, size_t bytes) override {
+    if (!is_begun_ && bytes > 0) {
+      is_begun_ = true;
+      logs_->log_files_.names()->Begun(number_);
+    }
     if (tier == Tier::kFast) {
       logs_->counters_->fast_bytes += bytes;
       return;
@@ -63,6 +67,7 @@ class TieredLogs::Place : public LogPlace {
   const std::string path_;
   const uint64_t number_;
   const LogId id_;
+  bool is_begun_ = false;
 };
 
 TieredLogs::TieredLogs(FileSystem* files, const LogFolders& folders,
@@ -70,6 +75,7 @@ TieredLogs::TieredLogs(FileSystem* files, const LogFolders& folders,
                        LogCounters* counters)
     : files_(files),
       log_files_(files, folders.logs, folders.slow_logs),
+      has_own_folder_(PlainPath(folders.logs) != PlainPath(folders.database)),
       placement_(std::move(placement)),
       counters_(counters),
       slow_folder_(files, log_files_.slow_directory(),

@@ -38,6 +38,8 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
              std::unique_ptr<LogPlacement> placement, LogCounters* counters);
 
   LogFiles* files() { return &log_files_; }
+  // Whether the folder of the logs is not that of the database.
+  bool has_own_folder() const { return has_own_folder_; }
   LogPlacement* placement() { return placement_.get(); }
 
   // Looks at the slow tier, below `root`, before the database is opened.
@@ -67,6 +69,7 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
 
   ROCKSDB_NAMESPACE::FileSystem* const files_;
   LogFiles log_files_;
+  const bool has_own_folder_;
   const std::unique_ptr<LogPlacement> placement_;
   LogCounters* const counters_;
   SlowFolder slow_folder_;

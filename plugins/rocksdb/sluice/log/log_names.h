@@ -1,0 +1,34 @@
+// Which logs would have no name after a crash.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <set>
+
+#include "rocksdb/io_status.h"
+
+namespace sluice {
+
+// Safe for threads; nothing is waited for under its lock.
+class LogNames {
+ public:
+  using SyncDirectory = std::function<ROCKSDB_NAMESPACE::IOStatus()>;
+
+  void Made(uint64_t number);
+  // Something was appended to it: from now on its name is needed.
+  void Begun(uint64_t number);
+  void Removed(uint64_t number);
+
+  ROCKSDB_NAMESPACE::IOStatus Sync(const SyncDirectory& sync);
+  // Does nothing while all names that are needed survive a crash.
+  ROCKSDB_NAMESPACE::IOStatus SyncNeeded(const SyncDirectory& sync);
+
+ private:
+  std::mutex mutex_;
+  std::set<uint64_t> unsynced_;
+  // Those of them that were begun.
+  std::set<uint64_t> needed_;
+};
+
+}  // namespace sluice
