@@ -29,7 +29,8 @@ func newSLO(environment Environment) *cobra.Command {
 		Short:   "Promise response times to applications, and see how they fare",
 		Long:    sloLong,
 		Example: "  sluice slo get\n  sluice slo apply --file levels.yaml --dry-run",
-	}, newSLOApply(environment), newSLOGet(environment), newSLOExplain(environment), newSLODelete(environment))
+	}, newSLOApply(environment), newSLOGet(environment), newSLOExplain(environment), newSLOExport(environment),
+		newSLODelete(environment))
 }
 
 const sloApplyLong = `Keep the service levels of a file, all of them or none: each must be admitted beside those that are

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"sluice.dev/control/internal/cli/clitest"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 )
 
@@ -61,6 +62,29 @@ func TestServiceLevelsAreApplied(t *testing.T) {
 	got = w.run(t, "slo", "apply", "-f", "-", "--dry-run", "-o", "json")
 	if got.code != exitOK || !strings.Contains(got.stdout, `"is_stored": false`) {
 		t.Errorf("exit code %d, output %q, error %q", got.code, got.stdout, got.stderr)
+	}
+}
+
+// What is written is what apply takes, with the versions.
+func TestWhatIsExportedCanBeApplied(t *testing.T) {
+	for _, form := range []string{"yaml", "json"} {
+		w := newWorld(t)
+		exported := w.run(t, "slo", "export", "-o", form)
+		if exported.code != exitOK || exported.stderr != "" {
+			t.Fatalf("%s: exit code %d, error %q", form, exported.code, exported.stderr)
+		}
+		compare(t, "levels-exported."+form, exported.stdout)
+		w.environment.Stdin = strings.NewReader(exported.stdout)
+		if got := w.run(t, "slo", "apply", "-f", "-"); got.code != exitOK {
+			t.Fatalf("%s: exit code %d, error %q", form, got.code, got.stderr)
+		}
+		want := &sluicev1.ApplyServiceLevelsRequest{}
+		for _, state := range clitest.ServiceLevels() {
+			want.ServiceLevels = append(want.ServiceLevels, state.GetServiceLevel())
+		}
+		if taken := w.controller.Taken(); len(taken) != 1 || !proto.Equal(taken[0], want) {
+			t.Errorf("%s: the orders are %v, want %v", form, taken, want)
+		}
 	}
 }
 

@@ -27,8 +27,9 @@ const (
 	pageOfAll    = "docs/service-levels.md"
 )
 
-type file struct {
-	ServiceLevels []Object `yaml:"service_levels"`
+// File is what people write service levels in.
+type File struct {
+	ServiceLevels []Object `yaml:"service_levels" json:"service_levels"`
 }
 
 // Parse reads a file of service levels. Errors are of code store.CodeInvalid and say everything that is wrong, with
@@ -49,7 +50,7 @@ func parse(text []byte) ([]Object, document.Problems) {
 	if problems := written.Check(objectsSchema); len(problems) > 0 {
 		return nil, problems
 	}
-	var read file
+	var read File
 	if err := yaml.UnmarshalWithOptions(text, &read, yaml.Strict()); err != nil {
 		return nil, document.Problems{document.SyntaxProblem(err)}
 	}
