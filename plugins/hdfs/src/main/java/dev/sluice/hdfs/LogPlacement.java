@@ -40,7 +40,7 @@ final class LogPlacement implements TaskKind {
   private final PlacementSettings settings;
   private final VolumeQueues queues;
   private final Supplier<? extends Collection<? extends FsVolumeSpi>> volumes;
-  private final RedirectThreshold threshold = new RedirectThreshold();
+  private final RedirectThreshold threshold = RedirectThreshold.returningAtOnce();
   private final LongAdder asked = new LongAdder();
   private final Map<String, LongAdder> redirectedTo = new ConcurrentHashMap<>();
 

@@ -15,8 +15,9 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
 import org.apache.hadoop.hbase.regionserver.ServerLogs;
@@ -34,7 +35,8 @@ public final class LogPlacement implements PluginPart, TaskKind {
   // Above nearly all edits.
   private static final double DEFAULT_SIZE_BYTES = 1 << 20;
 
-  private final ExecutorService executor = Executors.newSingleThreadExecutor(LogPlacement::thread);
+  private final ScheduledExecutorService executor =
+      Executors.newSingleThreadScheduledExecutor(LogPlacement::thread);
   // Logs that are listened to already.
   private final Set<WAL> known = Collections.newSetFromMap(new IdentityHashMap<>());
   private HRegionServer server;
@@ -45,7 +47,7 @@ public final class LogPlacement implements PluginPart, TaskKind {
   private TierChooser chooser;
 
   private static Thread thread(Runnable task) {
-    Thread thread = new Thread(task, "sluice-log-mover");
+    Thread thread = new Thread(task, "sluice-log-placement");
     thread.setDaemon(true);
     return thread;
   }
@@ -57,7 +59,7 @@ public final class LogPlacement implements PluginPart, TaskKind {
     settings = new RedirectSettings(owner.leases(), conf::get, PREFIX, DEFAULT_SIZE_BYTES);
     bytes = new TierBytes(this::ordered);
     if (TieredWALProvider.class.getName().equals(conf.getTrimmed(WALFactory.WAL_PROVIDER))) {
-      chooser = new TierChooser(settings::ordered, settings::limits);
+      chooser = new TierChooser(settings::ordered, settings::limits, queues(conf));
     } else if (LogFolder.isPossible(server)) {
       mover = new LogMover(this::ordered, new LogFolder(server), executor, System::nanoTime);
       owner.leases().addListener(mover::look);
@@ -65,6 +67,22 @@ public final class LogPlacement implements PluginPart, TaskKind {
       return;
     }
     owner.register(this);
+  }
+
+  /** Those of the devices that the configuration names, or else of the handlers. */
+  private LogQueues queues(Configuration conf) {
+    Optional<DeviceQueues> devices = DeviceQueues.configured(conf::get);
+    if (devices.isEmpty()) {
+      return new HandlerQueues();
+    }
+    long periodNanos = DeviceQueues.PERIOD.toNanos();
+    // A look that fails is the last one, and nothing is redirected by one that was long ago.
+    executor.scheduleWithFixedDelay(
+        () -> devices.get().look(settings.limits()),
+        periodNanos,
+        periodNanos,
+        TimeUnit.NANOSECONDS);
+    return devices.get();
   }
 
   /** Chooses a tier for each edit, where there is a log on each of them. */
@@ -149,7 +167,9 @@ public final class LogPlacement implements PluginPart, TaskKind {
   private void reportChoices(Snapshot.Builder snapshot) {
     for (Tier tier : Tier.values()) {
       snapshot.figure("wal_" + tier.text() + "_edits_total", chooser.edits(tier));
-      snapshot.figure("wal_" + tier.text() + "_queue_requests", chooser.waiting(tier));
+      chooser
+          .requests(tier)
+          .ifPresent(queue -> snapshot.figure("wal_" + tier.text() + "_queue_requests", queue));
     }
     chooser
         .thresholdBytes()

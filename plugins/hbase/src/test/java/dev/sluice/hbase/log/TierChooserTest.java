@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 class TierChooserTest {
   private Optional<Tier> ordered = Optional.empty();
   private Optional<RedirectLimits> limits = Optional.of(new RedirectLimits(1, 1000, 0.5));
-  private final TierChooser chooser = new TierChooser(() -> ordered, () -> limits);
+  private final TierChooser chooser =
+      new TierChooser(() -> ordered, () -> limits, new HandlerQueues());
 
   @Test
   void withoutLimitsAllGoesToTheFastLog() {
@@ -19,20 +20,13 @@ class TierChooserTest {
   }
 
   @Test
-  void anEditThatIsLargerThanTheThresholdIsRedirected() {
+  void theQueuesSayWhichEditsAreRedirected() {
     assertEquals(Tier.FAST, chooser.choose(1000));
     assertEquals(Tier.SLOW, chooser.choose(1001));
-  }
-
-  @Test
-  void handlersThatWaitForTheFastLogShrinkTheThreshold() {
-    chooser.begun(Tier.FAST);
-    assertEquals(Tier.FAST, chooser.choose(600));
-    chooser.begun(Tier.FAST);
-    assertEquals(Tier.SLOW, chooser.choose(600));
-    chooser.ended(Tier.FAST);
-    chooser.ended(Tier.FAST);
-    assertEquals(Tier.FAST, chooser.choose(600));
+    chooser.begun(Tier.SLOW);
+    assertEquals(Tier.FAST, chooser.choose(1001));
+    chooser.ended(Tier.SLOW);
+    assertEquals(Tier.SLOW, chooser.choose(1001));
   }
 
   @Test
@@ -46,25 +40,6 @@ class TierChooserTest {
     assertEquals(Tier.FAST, chooser.choose(600));
     limits = former;
     assertEquals(Tier.FAST, chooser.choose(600));
-  }
-
-  @Test
-  void nothingIsRedirectedToALogThatMoreHandlersWaitFor() {
-    chooser.begun(Tier.SLOW);
-    assertEquals(Tier.FAST, chooser.choose(5000));
-    chooser.ended(Tier.SLOW);
-    assertEquals(Tier.SLOW, chooser.choose(5000));
-  }
-
-  @Test
-  void editsJoinThoseThatWaitForTheSlowLogWhileAsManyWaitForTheFastOne() {
-    chooser.begun(Tier.FAST);
-    chooser.begun(Tier.FAST);
-    for (int edit = 0; edit < 3; ++edit) {
-      assertEquals(Tier.SLOW, chooser.choose(5000));
-      chooser.begun(Tier.SLOW);
-    }
-    assertEquals(Tier.FAST, chooser.choose(5000));
   }
 
   @Test

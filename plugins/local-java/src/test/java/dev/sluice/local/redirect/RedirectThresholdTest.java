@@ -14,7 +14,7 @@ import net.jqwik.api.constraints.IntRange;
 class RedirectThresholdTest {
   private static final RedirectLimits LIMITS = new RedirectLimits(4, 1000, 0.25);
 
-  private final RedirectThreshold threshold = new RedirectThreshold();
+  private final RedirectThreshold threshold = RedirectThreshold.returningAtOnce();
 
   private void observe(double... queues) {
     for (double queue : queues) {
@@ -48,6 +48,18 @@ class RedirectThresholdTest {
   void anEmptyQueueBringsItBack() {
     observe(5, 5, 0);
     assertEquals(1000, threshold.sizeBytes(LIMITS));
+  }
+
+  @Example
+  void orStepByStep() {
+    RedirectThreshold slower = RedirectThreshold.returningInSteps();
+    for (double queue : new double[] {5, 5, 0}) {
+      slower.observe(queue, LIMITS);
+    }
+    assertEquals(750, slower.sizeBytes(LIMITS));
+    slower.observe(0, LIMITS);
+    slower.observe(0, LIMITS);
+    assertEquals(1000, slower.sizeBytes(LIMITS));
   }
 
   @Example
