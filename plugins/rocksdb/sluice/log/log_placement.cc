@@ -65,8 +65,12 @@ Tier LogPlacement::Choose(size_t bytes) {
     return Tier::kFast;
   }
   // Now, and not when the queues were last looked at: what was in this one then
-  // is most often the write before, which is done.
-  return read_slow_() == uint64_t{0} ? Tier::kSlow : Tier::kFast;
+  // is most often the write before, which is done. It need not be empty: logs
+  // are made and removed there meanwhile.
+  const auto slow = read_slow_();
+  const bool is_worth =
+      slow && static_cast<double>(*slow) <= limits->queue_requests;
+  return is_worth ? Tier::kSlow : Tier::kFast;
 }
 
 bool LogPlacement::IsRedirecting() {

@@ -68,7 +68,9 @@ TEST_F(LogPlacementTest, LargeWritesGoToTheSlowTierAndSmallerOnesInAQueue) {
 TEST_F(LogPlacementTest, NothingIsRedirectedToATierThatIsBusyOrUnknown) {
   auto placement = Placement(kByQueue);
   placement.Sample();
-  slow_ = 1;
+  slow_ = 4;
+  EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
+  slow_ = 5;
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
   slow_ = std::nullopt;
   EXPECT_EQ(placement.Choose(5000), Tier::kFast);
@@ -77,7 +79,7 @@ TEST_F(LogPlacementTest, NothingIsRedirectedToATierThatIsBusyOrUnknown) {
 // The slow tier is busy whenever it is looked at while it takes all writes.
 TEST_F(LogPlacementTest, WhatTheSlowTierHasToDoIsThatOfTheWrite) {
   auto placement = Placement(kByQueue);
-  slow_ = 1;
+  slow_ = 5;
   placement.Sample();
   slow_ = 0;
   EXPECT_EQ(placement.Choose(5000), Tier::kSlow);
