@@ -19,6 +19,10 @@ type pooled struct {
 	mutex sync.Mutex
 	// made are the files that this process has made.
 	made map[message.FileID]bool
+
+	// asking is held while the pool is asked for free. That may begin the session anew, which calls goesOn: mutex is not
+	// held meanwhile.
+	asking sync.Mutex
 	// free is what was free when it was asked for last.
 	free      int64
 	freeSince time.Time
@@ -125,8 +129,8 @@ func (p *pooled) Remove(ctx context.Context, name string) error {
 // freeBytes is not older than some seconds, and what was known before if the pool does not say.
 func (p *pooled) freeBytes(ctx context.Context) int64 {
 	const age = 5 * time.Second
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	if time.Since(p.freeSince) < age {
 		return p.free
 	}
