@@ -123,22 +123,29 @@ type State struct {
 }
 
 // List gives the states of all segments of up to so many files whose ids are greater than one, in the order
-// of their ids, and whether there are more.
+// of their ids, and whether there may be more. Directories without segments, as a crash leaves them, do not count: a
+// page that is not the last has a file to go on after.
 func (s *Store) List(after layout.FileID, files int) ([]State, bool, error) {
 	found, err := s.fileIDs(after)
 	if err != nil {
 		return nil, false, err
 	}
-	more := len(found) > files
 	var states []State
-	for _, file := range found[:min(files, len(found))] {
+	listed := 0
+	for _, file := range found {
+		if listed == files {
+			return states, true, nil
+		}
 		of, err := s.ListFile(file)
 		if err != nil {
 			return nil, false, err
 		}
-		states = append(states, of...)
+		if len(of) > 0 {
+			states = append(states, of...)
+			listed++
+		}
 	}
-	return states, more, nil
+	return states, false, nil
 }
 
 func (s *Store) fileIDs(after layout.FileID) ([]layout.FileID, error) {

@@ -168,6 +168,25 @@ func TestOneProcessHasAStore(t *testing.T) {
 	_ = open(t, directory).Close()
 }
 
+// TestDirectoriesWithoutSegments fill no page of a list: nobody could go on after it.
+func TestDirectoriesWithoutSegments(t *testing.T) {
+	directory := t.TempDir()
+	store := open(t, directory)
+	defer store.Close()
+	id := segment.ID{File: layout.FileID{0xab, 9}}
+	length, err := store.Append(id, 1, 0, []byte("mine"))
+	must(t, 4, length, err)
+	for i := range byte(5) {
+		if err := os.Mkdir(filepath.Join(directory, "ab", layout.FileID{0xab, i}.String()), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	states, more, err := store.List(layout.FileID{}, 2)
+	if err != nil || more || len(states) != 1 || states[0].ID != id {
+		t.Errorf("listed are %+v, more %t: %v", states, more, err)
+	}
+}
+
 // TestFreeBytesAreLeft: a store that may take nothing takes nothing, and goes on with what it has.
 func TestFreeBytesAreLeft(t *testing.T) {
 	directory := t.TempDir()
