@@ -8,6 +8,7 @@ import (
 
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/pool/gateway"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/stripe"
 )
 
@@ -47,7 +48,7 @@ func (a *Agent) openPoolGateway(ctx context.Context) error {
 	a.poolGateway.server = gateway.NewServer(a.config.Node, gateway.Pool{
 		Metadata: access.Metadata, Services: access.Servers.Service, Options: stripe.DefaultOptions(),
 		Servers: access.Servers.Names(), Copies: access.Copies, BlockBytes: access.BlockBytes,
-		TimeToLive: seconds(client.LeaseSeconds),
+		TimeToLive: seconds(client.LeaseSeconds), MostWritten: payload.MostWritten,
 	}, a.logger)
 	return nil
 }

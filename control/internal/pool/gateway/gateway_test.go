@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -73,6 +74,25 @@ func TestConnectionsShareASession(t *testing.T) {
 	third := w.connect()
 	third.refused("not-found", "join", message.JoinParams{ProtocolVersion: message.CurrentVersion(), Session: strings.Repeat("0", 32)})
 	third.refused("refused", "stat", at("/1"))
+}
+
+// Files that are written leave room for what is read; one too many is refused.
+func TestManyFilesAreWrittenAtOnce(t *testing.T) {
+	w := newWorld(t)
+	store := w.connect()
+	store.attach()
+	content := some(10)
+	var last message.OpenResult
+	// One more is the session's own.
+	for i := range mostWritten - 1 {
+		last = store.create(fmt.Sprintf("/%d", i))
+		store.append(last.File, content)
+	}
+	store.done("sync", number(last.File))
+	w.mustHave(fmt.Sprintf("/%d", mostWritten-2), content)
+	store.refused("refused", "create", at("/more"))
+	store.done("close", number(last.File))
+	store.create("/more")
 }
 
 // What a store has written outlasts it, as with a file system.

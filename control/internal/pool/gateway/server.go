@@ -42,6 +42,8 @@ type Pool struct {
 	BlockBytes int64
 	// TimeToLive of leases: so long after this agent is gone another one can have a store's directory.
 	TimeToLive time.Duration
+	// MostWritten bounds the files that the stores of the node write at once.
+	MostWritten int
 }
 
 // Server is the agent's half of the protocol.
@@ -49,6 +51,7 @@ type Server struct {
 	node     string
 	pool     Pool
 	suspects *stripe.Suspects
+	writing  places
 	logger   *slog.Logger
 
 	mutex    sync.Mutex
@@ -58,7 +61,8 @@ type Server struct {
 // NewServer makes a server of a pool's files for the stores of a node.
 func NewServer(node string, pool Pool, logger *slog.Logger) *Server {
 	return &Server{
-		node: node, pool: pool, suspects: stripe.NewSuspects(time.Now), logger: logger, sessions: make(map[string]*session),
+		node: node, pool: pool, suspects: stripe.NewSuspects(time.Now), writing: make(places, pool.MostWritten), logger: logger,
+		sessions: make(map[string]*session),
 	}
 }
 

@@ -35,38 +35,16 @@ type session struct {
 	// Those of a view are nil or empty.
 	path  string
 	files *files.Session
+	// writing bounds what all sessions of the node write.
+	writing places
 	// isNested is of a lease that the holder of another one has given away, and may end at any time. It has no lock:
 	// nobody goes on with it.
 	isNested bool
-	lock     *files.Writer
+	lock     *writer
 
 	mutex sync.Mutex
 	// writers are those of the files that are being written, by the path that each has now.
 	writers map[string]*writer
-}
-
-// writer is a file that is being written.
-type writer struct {
-	*files.Writer
-
-	mutex  sync.Mutex
-	length int64
-}
-
-func (w *writer) append(data []byte) (int64, error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if err := w.Append(data); err != nil {
-		return 0, err
-	}
-	w.length += int64(len(data))
-	return w.length, nil
-}
-
-func (w *writer) bytes() int64 {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.length
 }
 
 func (s *Server) view(ctx context.Context, volume string) (*session, error) {
@@ -93,7 +71,7 @@ func (s *Server) attach(ctx context.Context, wanted message.AttachParams) (*sess
 	}
 	begun := &session{
 		volume: wanted.Volume, path: wanted.Path, files: held, isNested: wanted.OuterEpoch != 0,
-		open: newOpenFiles(held), writers: make(map[string]*writer),
+		open: newOpenFiles(held), writers: make(map[string]*writer), writing: s.writing,
 	}
 	if err := begun.makeLock(ctx); err != nil {
 		return nil, errors.Join(err, held.Detach(ctx))
@@ -104,7 +82,7 @@ func (s *Server) attach(ctx context.Context, wanted message.AttachParams) (*sess
 
 func (s *session) makeLock(ctx context.Context) (err error) {
 	if !s.isNested {
-		s.lock, err = s.files.Create(ctx, s.lockPath())
+		s.lock, err = s.newWriter(ctx, s.lockPath())
 	}
 	return err
 }
@@ -170,11 +148,10 @@ func (s *session) create(ctx context.Context, path string) (message.OpenResult, 
 	if path == s.lockPath() {
 		return message.OpenResult{}, store.Invalidf("%s is the agent's own", path).WithHint("Choose another name.")
 	}
-	created, err := s.files.Create(ctx, path)
+	begun, err := s.newWriter(ctx, path)
 	if err != nil {
 		return message.OpenResult{}, err
 	}
-	begun := &writer{Writer: created}
 	s.mutex.Lock()
 	isOver := s.writers == nil
 	if !isOver {
@@ -182,15 +159,15 @@ func (s *session) create(ctx context.Context, path string) (message.OpenResult, 
 	}
 	s.mutex.Unlock()
 	if isOver {
-		created.Close()
+		begun.Close()
 		return message.OpenResult{}, errSessionOver()
 	}
 	number, err := s.open.addWriter(begun)
 	if err != nil {
-		created.Close()
+		begun.Close()
 		s.forget(begun)
 	}
-	return message.OpenResult{File: number, ID: message.FileID(created.ID())}, err
+	return message.OpenResult{File: number, ID: message.FileID(begun.ID())}, err
 }
 
 func errSessionOver() error {

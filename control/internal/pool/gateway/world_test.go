@@ -28,6 +28,8 @@ import (
 const (
 	blockBytes = 4 * segment.PageBytes
 	patience   = time.Minute
+	// mostWritten is more than other servers of Sluice take calls on a connection.
+	mostWritten = 80
 )
 
 // world is a pool with one volume, and the gateway of a node.
@@ -64,7 +66,7 @@ func (w *world) start() {
 	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
 	w.server = gateway.NewServer("db-1", gateway.Pool{
 		Metadata: w.metadata, Services: w.pool.Service, Options: options, Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes,
-		TimeToLive: time.Minute,
+		TimeToLive: time.Minute, MostWritten: mostWritten,
 	}, slog.New(slog.NewTextHandler(&w.warnings, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)

@@ -8,6 +8,10 @@ const (
 	windowBytes = 2 << 20
 	// bufferBytes is how much goes to the network with one call of the system.
 	bufferBytes = 128 << 10
+	// mostStreams is how many calls of a client a server does at once, instead of protocol's: each file that is written is one.
+	mostStreams = 4096
+	// MostWritten is how many files a node may write at once, so that it can read as well.
+	MostWritten = mostStreams * 3 / 4
 )
 
 // ServerOptions are those of a server of segments, to come after protocol's.
@@ -16,6 +20,7 @@ func ServerOptions() []grpc.ServerOption {
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.StaticConnWindowSize(windowBytes), grpc.StaticStreamWindowSize(windowBytes),
 		grpc.WriteBufferSize(bufferBytes),
+		grpc.MaxConcurrentStreams(mostStreams),
 	}
 }
 

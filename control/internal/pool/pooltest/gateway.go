@@ -11,6 +11,7 @@ import (
 	"sluice.dev/control/internal/localprotocol/reference/referencetest"
 	"sluice.dev/control/internal/pool/gateway"
 	"sluice.dev/control/internal/pool/metadata"
+	"sluice.dev/control/internal/pool/payload"
 	"sluice.dev/control/internal/pool/stripe"
 )
 
@@ -50,7 +51,7 @@ func (g *Gateway) Start(timeToLive time.Duration) {
 	const blockBytes = 16 << 10
 	server := gateway.NewServer("db-1", gateway.Pool{
 		Metadata: g.Metadata, Services: g.Pool.Service, Options: options, Servers: g.Pool.Names(), Copies: 2, BlockBytes: blockBytes,
-		TimeToLive: timeToLive,
+		TimeToLive: timeToLive, MostWritten: payload.MostWritten,
 	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
