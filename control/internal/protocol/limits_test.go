@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/pool/metadata/entry"
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/store"
@@ -60,6 +61,36 @@ func TestServerDoesNotSendOversizedAnswers(t *testing.T) {
 	_, err := sluicev1.NewAgentServiceClient(newPeers(t).connect(t)).
 		GetSnapshot(bounded(t), &sluicev1.GetSnapshotRequest{})
 	requireError(t, err, store.CodeRefused, "trying to send message larger than max")
+}
+
+// Every agent of the largest pool has connections for blocks, metadata and compactions to each of the others.
+func TestListenerTakesTheConnectionsOfTheLargestPool(t *testing.T) {
+	const connectionsOfANode = 5
+	listener, err := protocol.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan net.Conn)
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			taken <- conn
+		}
+	}()
+	t.Cleanup(func() { _ = listener.Close() })
+	ctx := bounded(t)
+	for i := range connectionsOfANode * entry.MaxSlots {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		select {
+		case other := <-taken:
+			t.Cleanup(func() { _ = other.Close() })
+		case <-ctx.Done():
+			t.Fatalf("after %d connections no more are taken", i)
+		}
+	}
 }
 
 // bytesCodec sends bytes as they are.

@@ -24,9 +24,10 @@ const windowBytes = 256 << 10
 
 // Limits of a server, which is open to whoever reaches the node.
 const (
-	// maxConnections bounds the memory that peers without a certificate can take: some 20 kB each, for
-	// at most handshakeTime.
-	maxConnections = 256
+	// maxConnections has room for the largest pool, of 256 servers: to each of them every node's agent has up to 5
+	// connections, for stores and for repair, each to blocks and to metadata, and for compactions; others have few.
+	// It bounds the memory that peers without a certificate can take: some 20 kB each, for at most handshakeTime.
+	maxConnections = 2048
 	handshakeTime  = 10 * time.Second
 	maxStreams     = 64
 	maxHeaderBytes = 16 << 10
