@@ -47,6 +47,34 @@ func TestAnObjectIsJudgedByWhatItsClientsMeasure(t *testing.T) {
 	}
 }
 
+// Intervals are longer than a period, and those of two nodes end in turn: the load is that of both all the time.
+func TestTheLoadIsThatOfAllClientsWheneverTheyTell(t *testing.T) {
+	object := atClients(newTable("t", time.Millisecond))
+	s := newSharing(t, object)
+	last := func(node string, age int) policy.ClientLatencies {
+		latency := interval1("read", 10*time.Millisecond, 200)
+		latency.Interval, latency.Age = 2*time.Second, time.Duration(age)*time.Second
+		return policy.ClientLatencies{
+			Node: node, Store: "cassandra", Clients: 1,
+			ScopeLatencies: []store.ScopeLatency{{Scope: object.object.Scope, Latency: latency}},
+		}
+	}
+	for second := range 20 {
+		s.clients = []policy.ClientLatencies{last("a", second%2), last("b", (second+1)%2)}
+		if _, statuses := s.step(); second > 0 && statuses[0].OperationsPerSecond != 200 {
+			t.Fatalf("after %d s it is %v operations/s", second, statuses[0].OperationsPerSecond)
+		}
+	}
+	// What one that is gone has told counts for latency_stale_seconds; then the average begins to follow.
+	s.clients = s.clients[:1]
+	if _, statuses := s.run(5); statuses[0].OperationsPerSecond != 200 {
+		t.Errorf("when one is gone it is %v operations/s", statuses[0].OperationsPerSecond)
+	}
+	if _, statuses := s.step(); statuses[0].OperationsPerSecond != 187.5 {
+		t.Errorf("when that is long ago it is %v operations/s", statuses[0].OperationsPerSecond)
+	}
+}
+
 func TestPercentilesOfClientsAreJoined(t *testing.T) {
 	object := atClients(newTable("t", time.Millisecond))
 	object.object.Target.Statistic = servicelevel.P99

@@ -41,13 +41,11 @@ func (t totals) of(target policy.Target) counted {
 // nothing.
 func (p *Policy) observe(view policy.View, object *objectState, targets []policy.Target, servers totals) {
 	now := view.Now
-	var reads, others arrived
+	var reads arrived
 	var own, all counted
 	object.isOwn = object.isOwn || object.isMeasuredAtClient() || slices.ContainsFunc(targets, tellsByScope)
 	for _, source := range object.sources(view, targets) {
-		newReads, newOthers := object.take(now, source)
-		reads.add(newReads)
-		others.add(newOthers)
+		reads.add(object.take(now, source))
 	}
 	for _, target := range targets {
 		if !target.Fresh {
@@ -58,7 +56,7 @@ func (p *Policy) observe(view policy.View, object *objectState, targets []policy
 		own.add(object.hits.since(target.Ref, now-target.Age, counts))
 		all.add(object.servers.since(target.Ref, now-target.Age, servers.of(target)))
 	}
-	object.load.take(now, reads, others)
+	object.load.take(now, reads, p.latencyStale)
 	object.hits.take(now, own)
 	object.servers.take(now, all)
 }
@@ -68,73 +66,74 @@ func tellsByScope(target policy.Target) bool {
 	return target.Fresh && len(target.Snapshot.ScopeLatencies) > 0
 }
 
-// arrived is what new intervals tell of requests of a class: how many a second there were, and what they took.
+// arrived is what new intervals tell of reads: how many there were, and what they took.
 type arrived struct {
 	count, seconds float64
-	// perSecond is the sum of the rates of instances.
-	perSecond float64
 }
 
 func (a *arrived) add(other arrived) {
 	a.count += other.count
 	a.seconds += other.seconds
-	a.perSecond += other.perSecond
 }
 
 // take takes in the new intervals of a source.
-func (o *objectState) take(now time.Duration, source source) (reads, others arrived) {
-	var readSpan, otherSpan float64
+func (o *objectState) take(now time.Duration, source source) (reads arrived) {
 	for _, latency := range source.latencies {
-		if !o.load.isNew(now, source, latency) {
-			continue
-		}
-		if latency.Class != readClass {
-			others.count += float64(latency.Count)
-			otherSpan += latency.Interval.Seconds()
+		if !o.load.isNew(now, source, latency) || latency.Class != readClass {
 			continue
 		}
 		o.window.add(latency)
 		reads.count += float64(latency.Count)
 		reads.seconds += float64(latency.Count) * latency.Mean.Seconds()
-		readSpan += latency.Interval.Seconds()
 	}
-	if readSpan > 0 {
-		reads.perSecond = reads.count / readSpan
-	}
-	if otherSpan > 0 {
-		others.perSecond = others.count / otherSpan
-	}
-	return reads, others
+	return reads
 }
 
 // isNew says whether an interval has not been taken in, and takes note of it: snapshots show the last few again and
 // again.
 func (l *load) isNew(now time.Duration, from source, latency store.Latency) bool {
 	seconds := latency.Interval.Seconds()
-	if seconds <= 0 || latency.Count == 0 {
+	if seconds <= 0 {
 		return false
 	}
 	key := interval{from.ref, latency.Class}
 	end := (now - from.age - latency.Age).Seconds()
-	if last, isKnown := l.ends[key]; isKnown && end <= last+sameIntervalShare*seconds {
+	if last, isKnown := l.last[key]; isKnown && end <= last.at+sameIntervalShare*seconds {
 		return false
 	}
-	l.ends[key] = end
+	l.last[key] = ended{at: end, seenAt: now, perSecond: float64(latency.Count) / seconds}
 	return true
 }
 
 // take moves the averages. Without reads there is nothing to go by.
-func (l *load) take(now time.Duration, reads, others arrived) {
+func (l *load) take(now time.Duration, reads arrived, stale time.Duration) {
 	if reads.count == 0 {
 		return
 	}
-	mean, requests := reads.seconds/reads.count, reads.perSecond+others.perSecond
+	mean, requests := reads.seconds/reads.count, l.perSecond(now, stale)
 	if !l.isThere {
 		l.meanSeconds, l.requestsPerSecond, l.isThere = mean, requests, true
 	}
 	l.meanSeconds += alpha * (mean - l.meanSeconds)
 	l.requestsPerSecond += alpha * (requests - l.requestsPerSecond)
 	l.seenAt = now
+}
+
+// perSecond adds up what each source has told last: their intervals take longer than a period, and do not end at the
+// same time.
+func (l *load) perSecond(now, stale time.Duration) (sum float64) {
+	var rates []float64
+	for _, last := range l.last {
+		if now-last.seenAt <= stale {
+			rates = append(rates, last.perSecond)
+		}
+	}
+	// In an order of their own, so that the sum is the same each time to the last digit.
+	slices.Sort(rates)
+	for _, rate := range rates {
+		sum += rate
+	}
+	return sum
 }
 
 // allCounters adds up those of all scopes of a server.

@@ -59,7 +59,7 @@ func (o *objectState) ownOf(latencies []store.ScopeLatency) (own []store.Latency
 // follow takes in what is asked for now. What was measured elsewhere says nothing any more.
 func (o *objectState) follow(demand servicelevel.Object) {
 	if o.demand.Target.MeasuredAt != demand.Target.MeasuredAt {
-		o.load, o.window, o.isOwn = load{ends: map[interval]float64{}}, histogram{}, false
+		o.load, o.window, o.isOwn = load{last: map[interval]ended{}}, histogram{}, false
 	}
 	o.demand = demand
 }

@@ -69,13 +69,20 @@ type load struct {
 	seenAt            time.Duration
 	meanSeconds       float64
 	requestsPerSecond float64
-	// ends are those of the last intervals that were taken in, by instance and class.
-	ends map[interval]float64
+	// last is what was told by the last intervals that were taken in, by instance and class.
+	last map[interval]ended
 }
 
 type interval struct {
 	ref   policy.Ref
 	class string
+}
+
+// ended is what is kept of an interval: its end in seconds, when it was taken in, and how many requests a second it had.
+type ended struct {
+	at        float64
+	seenAt    time.Duration
+	perSecond float64
 }
 
 // hits is what counters tell, as moving averages of what was counted between two looks.
@@ -118,7 +125,7 @@ func copied(memory policy.Memory) *state {
 	next.objects = make(map[string]*objectState, len(last.objects))
 	for name, object := range last.objects {
 		twin := *object
-		twin.load.ends = maps.Clone(object.load.ends)
+		twin.load.last = maps.Clone(object.load.last)
 		twin.hits.last = maps.Clone(object.hits.last)
 		twin.servers.last = maps.Clone(object.servers.last)
 		twin.actions = slices.Clone(object.actions)
@@ -131,7 +138,7 @@ func copied(memory policy.Memory) *state {
 func (p *Policy) newObject(demand servicelevel.Object, targets []policy.Target, decision int) *objectState {
 	made := &objectState{
 		demand: demand, state: servicelevel.Unknown, grownAt: longAgo, shrunkAt: longAgo,
-		load: load{ends: map[interval]float64{}}, hits: hits{last: map[policy.Ref]counted{}},
+		load: load{last: map[interval]ended{}}, hits: hits{last: map[policy.Ref]counted{}},
 		servers: hits{last: map[policy.Ref]counted{}},
 	}
 	for _, target := range targets {
