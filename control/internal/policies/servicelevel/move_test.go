@@ -21,7 +21,7 @@ func roundOf(t *testing.T, changed map[string]any) (*round, *objectState, *objec
 		t.Fatal(err)
 	}
 	made := built.(*Policy)
-	asking, calm := made.newObject(orders(), nil, 0), made.newObject(orders(), nil, 0)
+	asking, calm := newObject(orders()), newObject(orders())
 	calm.demand.Name, calm.demand.Scope, calm.demand.Target.Seconds = "calm", "calm/cf", 0.041
 	asking.nodes, asking.state, asking.reason = 2, servicelevel.Missed, "it is slow"
 	asking.servers.misses = 600

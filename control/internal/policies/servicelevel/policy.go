@@ -61,8 +61,11 @@ func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Targe
 		targets[demand.Name] = byScope[demand.Scope]
 		object := next.objects[demand.Name]
 		if object == nil || object.demand.Scope != demand.Scope {
-			object = p.newObject(demand, targets[demand.Name], next.decisions)
+			object = newObject(demand)
 			next.objects[demand.Name] = object
+		}
+		if !object.hasAnswered {
+			object.takeOver(targets[demand.Name], p.stepBytes, next.decisions)
 		}
 		object.follow(demand)
 		p.observe(view, object, targets[demand.Name], servers)

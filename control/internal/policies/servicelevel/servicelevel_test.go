@@ -186,6 +186,27 @@ func TestAFailoverGoesOnFromTheLeases(t *testing.T) {
 	}
 }
 
+// What nobody has answered yet says nothing of leases: an object that has cache keeps it.
+func TestAFailoverBeforeAnybodyAnswers(t *testing.T) {
+	l := newLoop(t, 2)
+	for _, server := range l.servers {
+		server.fresh = false
+	}
+	l.run(2)
+	for _, server := range l.servers {
+		server.fresh, server.lease = true, 3e8
+	}
+	decisions, statuses := l.step()
+	for _, decision := range decisions {
+		if decision.Setting == nil || decision.Setting.Number != 3e8 {
+			t.Errorf("the decision is %+v", decision)
+		}
+	}
+	if statuses[0].ReservedBytes != 3e8 {
+		t.Errorf("it fares as %+v", statuses[0])
+	}
+}
+
 func TestNodesThatHaveLessToGive(t *testing.T) {
 	l := newLoop(t, 1)
 	l.servers[0].lease = 5e8

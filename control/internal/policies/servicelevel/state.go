@@ -36,6 +36,8 @@ type state struct {
 // objectState is what is remembered of an object.
 type objectState struct {
 	demand servicelevel.Object
+	// hasAnswered says that one of its instances has, so that steps is no longer what leases say.
+	hasAnswered bool
 	// steps is its cache on each node.
 	steps int
 	// nodes is on how many nodes it was at the last decision.
@@ -134,23 +136,29 @@ func copied(memory policy.Memory) *state {
 	return &next
 }
 
-// newObject is what is known of an object that is new, or of all objects after a failover: what its leases say.
-func (p *Policy) newObject(demand servicelevel.Object, targets []policy.Target, decision int) *objectState {
-	made := &objectState{
+// newObject is an object of which nothing is known yet.
+func newObject(demand servicelevel.Object) *objectState {
+	return &objectState{
 		demand: demand, state: servicelevel.Unknown, grownAt: longAgo, shrunkAt: longAgo,
 		load: load{last: map[interval]ended{}}, hits: hits{last: map[policy.Ref]counted{}},
 		servers: hits{last: map[policy.Ref]counted{}},
 	}
+}
+
+// takeOver has an object that is new, or all of them after a failover, begin with what the leases say. While no instance
+// has answered, that is nothing yet.
+func (o *objectState) takeOver(targets []policy.Target, stepBytes float64, decision int) {
+	o.steps = 0
 	for _, target := range targets {
+		o.hasAnswered = o.hasAnswered || target.Fresh
 		if target.Lease != nil {
-			made.steps = max(made.steps, int(math.Round(target.Lease.Setting.Number/p.stepBytes)))
+			o.steps = max(o.steps, int(math.Round(target.Lease.Setting.Number/stepBytes)))
 		}
 	}
-	if made.steps > 0 {
+	if o.steps > 0 {
 		// It may have been given a moment ago, by whoever was the active controller.
-		made.grownAt = decision
+		o.grownAt = decision
 	}
-	return made
 }
 
 // note adds to the time line.
