@@ -37,7 +37,8 @@ const sloApplyLong = `Keep the service levels of a file, all of them or none: ea
 kept and those before it in the file. One that is there under the same name is replaced; with a
 version, as sluice slo get shows it, only if it has not changed since. It needs the role operator.
 
-The arithmetic is written line by line. The exit code is 3 if one was refused; nothing is changed then.
+The arithmetic is written line by line: of several, that of each one that is admitted alone, and that of
+all of one that is refused. The exit code is 3 if one was refused; nothing is changed then.
 
 `
 

@@ -109,7 +109,7 @@ func (s *service) applyOnce(
 	objects, response := slices.Clone(set.Objects), &sluicev1.ApplyServiceLevelsResponse{}
 	isChanged := false
 	for _, object := range asked {
-		admission, next, err := s.admit(object, objects, set)
+		admission, next, err := s.admit(object, objects, set, len(asked) > 1)
 		if err != nil {
 			return nil, err
 		}
@@ -132,9 +132,10 @@ func (s *service) applyOnce(
 	return response, nil
 }
 
-// admit says whether an object can be promised beside others, and gives them all if it can.
+// admit says whether an object can be promised beside others, and gives them all if it can. One of several that is
+// admitted is shown without the arithmetic of the others: that of all for each would be more than an answer holds.
 func (s *service) admit(
-	object servicelevel.Object, others []servicelevel.Object, set objectstore.Set,
+	object servicelevel.Object, others []servicelevel.Object, set objectstore.Set, isOneOfSeveral bool,
 ) (*sluicev1.ServiceLevelAdmission, []servicelevel.Object, error) {
 	place := slices.IndexFunc(others, func(other servicelevel.Object) bool { return other.Name == object.Name })
 	if err := checkVersion(object, others, place); err != nil {
@@ -158,6 +159,9 @@ func (s *service) admit(
 			WithHint("sluice slo get lists them, sluice slo delete takes one back.")
 	}
 	admission := servicelevel.Admit(object, ofStore(beside, object.Store), resources)
+	if admission.IsAdmitted && isOneOfSeveral {
+		admission.Lines = admission.OwnLines
+	}
 	return wire.EncodeAdmission(object, admission, true), append(beside, object), nil
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"sluice.dev/control/internal/election"
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
+	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/servicelevel/objectstore"
@@ -231,6 +233,39 @@ func TestADryRunKeepsNothing(t *testing.T) {
 	}
 	if objects := w.levels.of("reference"); len(objects) > 0 {
 		t.Errorf("there is %v", objects)
+	}
+}
+
+// As many as can be are applied at once, and the answer is one that can be sent; what is refused has all of the arithmetic.
+func TestAsManyServiceLevelsAsCanBe(t *testing.T) {
+	w, s := newLevelsWorld(t)
+	w.step()
+	request := &sluicev1.ApplyServiceLevelsRequest{}
+	for i := range servicelevel.MaxObjects {
+		level := ordersLevel()
+		level.Name, level.Scope = fmt.Sprintf("%s-%d", strings.Repeat("n", 52), i), fmt.Sprintf("table%d/cf", i)
+		level.MostOperationsPerSecond = 1
+		request.ServiceLevels = append(request.ServiceLevels, level)
+	}
+	for _, isDryRun := range []bool{true, false} {
+		request.IsDryRun = isDryRun
+		answer, err := s.ApplyServiceLevels(t.Context(), request)
+		if err != nil || answer.GetIsStored() == isDryRun || len(answer.GetAdmissions()) != servicelevel.MaxObjects {
+			t.Fatalf("%d admissions, stored %t: %v", len(answer.GetAdmissions()), answer.GetIsStored(), err)
+		}
+		if size := proto.Size(answer); size > protocol.MaxMessageBytes {
+			t.Errorf("the answer has %d bytes, dry run %t", size, isDryRun)
+		}
+	}
+	last := request.GetServiceLevels()[servicelevel.MaxObjects-1]
+	last.MostOperationsPerSecond, last.Profile.DataBytes = 1e6, 1e12
+	answer, err := s.ApplyServiceLevels(t.Context(), request)
+	if err != nil || len(answer.GetAdmissions()) != servicelevel.MaxObjects {
+		t.Fatalf("%d admissions: %v", len(answer.GetAdmissions()), err)
+	}
+	refused := answer.GetAdmissions()[servicelevel.MaxObjects-1]
+	if refused.GetIsAdmitted() || len(refused.GetLines()) < 3*servicelevel.MaxObjects || proto.Size(answer) > protocol.MaxMessageBytes {
+		t.Errorf("refused with %d lines, in an answer of %d bytes", len(refused.GetLines()), proto.Size(answer))
 	}
 }
 

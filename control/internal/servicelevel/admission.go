@@ -9,8 +9,8 @@ import (
 // Admission is whether what objects ask for can be promised, with the arithmetic.
 type Admission struct {
 	IsAdmitted bool
-	// Lines are the arithmetic, one step each.
-	Lines []string
+	// Lines are the arithmetic, one step each; OwnLines those of them that are about the object, and about all together.
+	Lines, OwnLines []string
 	// Reason is why it cannot be promised, in one sentence; Nearest what could be. Both are empty if it can.
 	Reason, Nearest string
 	// CacheBytes is what the object takes of the cache of each node, by the model.
@@ -21,17 +21,23 @@ type Admission struct {
 func Admit(asked Object, promised []Object, resources Resources) Admission {
 	objects := append(slices.DeleteFunc(slices.Clone(promised), func(other Object) bool { return other.Name == asked.Name }), asked)
 	made := makePlan(objects, resources)
-	answer := Admission{IsAdmitted: made.shortage == noShortage, Lines: made.explain()}
-	last := made.shares[len(made.shares)-1]
-	answer.CacheBytes = float64(last.steps) * resources.StepBytes
+	own := made.shares[len(made.shares)-1:]
+	answer := Admission{
+		IsAdmitted: made.shortage == noShortage, Lines: made.explain(made.shares), OwnLines: made.explain(own),
+		CacheBytes: float64(own[0].steps) * resources.StepBytes,
+	}
 	if answer.IsAdmitted {
-		answer.Lines = append(answer.Lines, asked.Name+" is admitted")
+		answer.conclude(asked.Name + " is admitted")
 		return answer
 	}
 	answer.Reason = made.whyNot()
 	answer.Nearest = nearest(asked, objects[:len(objects)-1], resources)
-	answer.Lines = append(answer.Lines, asked.Name+" is refused: "+answer.Reason, answer.Nearest)
+	answer.conclude(asked.Name+" is refused: "+answer.Reason, answer.Nearest)
 	return answer
+}
+
+func (a *Admission) conclude(lines ...string) {
+	a.Lines, a.OwnLines = append(a.Lines, lines...), append(a.OwnLines, lines...)
 }
 
 // whyNot is what there is too little of, in one sentence.

@@ -7,8 +7,8 @@ import (
 	"sluice.dev/control/internal/quantity"
 )
 
-// explain is the arithmetic of a plan, one step a line.
-func (p plan) explain() []string {
+// explain is the arithmetic of some shares of a plan, and of all together, one step a line.
+func (p plan) explain(shares []share) []string {
 	r := p.resources
 	lines := []string{
 		fmt.Sprintf("nodes: %d, each with %s of cache that may be reserved, in steps of %s: %d steps",
@@ -23,7 +23,7 @@ func (p plan) explain() []string {
 		lines = append(lines, "the cache of a node is one for all objects: each is counted as if it had a part of its own, "+
 			"and has less while others read more")
 	}
-	for _, given := range p.shares {
+	for _, given := range shares {
 		lines = append(lines, p.explainShare(given)...)
 	}
 	return append(lines,
