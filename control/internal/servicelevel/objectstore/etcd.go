@@ -30,7 +30,7 @@ func NewEtcd(endpoints []string, tls *tls.Config, key string) (Store, error) {
 		Logger: zap.NewNop(),
 	})
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, unreachable(err, hintOfReads)
 	}
 	return &etcd{client: client, key: key}, nil
 }
@@ -41,7 +41,7 @@ func (e *etcd) Load(ctx context.Context) (Set, error) {
 	answer, err := e.client.Get(ctx, e.key)
 	switch {
 	case err != nil:
-		return Set{}, unreachable(err)
+		return Set{}, unreachable(err, hintOfReads)
 	case len(answer.Kvs) == 0:
 		return Set{}, nil
 	default:
@@ -62,7 +62,7 @@ func (e *etcd) Swap(ctx context.Context, from Set, objects []servicelevel.Object
 		Then(clientv3.OpPut(e.key, string(text))).
 		Commit()
 	if err != nil {
-		return Set{}, unreachable(err)
+		return Set{}, unreachable(err, hintOfWrites)
 	}
 	if !answer.Succeeded {
 		return Set{}, changedMeanwhile()
@@ -73,7 +73,11 @@ func (e *etcd) Swap(ctx context.Context, from Set, objects []servicelevel.Object
 
 func (e *etcd) Close() error { return e.client.Close() }
 
-func unreachable(err error) error {
-	return store.Errorf(store.CodeUnavailable, "etcd, which keeps the service levels, does not answer: %w", err).
-		WithHint("It may have been done all the same: look with sluice slo get before trying again.")
+const (
+	hintOfReads  = "Nothing has changed. Look at etcd and at coordination.etcd of the controller's configuration; then try again."
+	hintOfWrites = "It may have been done all the same: look with sluice slo get before trying again."
+)
+
+func unreachable(err error, hint string) error {
+	return store.Errorf(store.CodeUnavailable, "etcd, which keeps the service levels, does not answer: %w", err).WithHint("%s", hint)
 }
