@@ -72,9 +72,13 @@ func (s *service) ApplyServiceLevels(
 	}
 	for try := 1; ; try++ {
 		response, err := s.applyOnce(ctx, asked, request.GetIsDryRun())
-		if store.CodeOf(err) != store.CodeConflict || try == swapTries {
-			return response, err
+		if store.CodeOf(err) == store.CodeConflict && try < swapTries {
+			continue
 		}
+		if err == nil {
+			s.logAdmissions(ctx, response, request.GetIsDryRun())
+		}
+		return response, err
 	}
 }
 
@@ -115,7 +119,6 @@ func (s *service) applyOnce(
 		}
 		response.Admissions = append(response.Admissions, admission)
 		isChanged = isChanged || admission.GetIsChanged()
-		s.logAdmission(ctx, admission, isDryRun)
 		if !admission.GetIsAdmitted() {
 			return response, nil
 		}
@@ -228,15 +231,19 @@ func (s *service) resourcesOf(storeKind string) (servicelevel.Resources, error) 
 	return resources, nil
 }
 
-// logAdmission is the record of what was promised, refused or only tried, and to whom.
-func (s *service) logAdmission(ctx context.Context, admission *sluicev1.ServiceLevelAdmission, isDryRun bool) {
+// logAdmissions is the record of what was promised, refused or only tried, and to whom. What is admitted beside one that
+// is refused is not kept.
+func (s *service) logAdmissions(ctx context.Context, response *sluicev1.ApplyServiceLevelsResponse, isDryRun bool) {
 	caller := "unknown"
 	if identity, err := security.FromContext(ctx); err == nil {
 		caller = identity.String()
 	}
-	s.controller.log.Info("service level", "name", admission.GetServiceLevel().GetName(), "caller", caller,
-		"admitted", admission.GetIsAdmitted(), "changed", admission.GetIsChanged(), "dry_run", isDryRun,
-		"version", admission.GetServiceLevel().GetVersion(), "reason", admission.GetReason())
+	isKept := response.GetIsStored()
+	for _, admission := range response.GetAdmissions() {
+		s.controller.log.Info("service level", "name", admission.GetServiceLevel().GetName(), "caller", caller,
+			"admitted", admission.GetIsAdmitted(), "kept", isKept, "changed", isKept && admission.GetIsChanged(),
+			"dry_run", isDryRun, "version", admission.GetServiceLevel().GetVersion(), "reason", admission.GetReason())
+	}
 }
 
 // ExplainServiceLevel shows the arithmetic of one that is kept, with the nodes as they are now.

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -266,6 +268,39 @@ func TestAsManyServiceLevelsAsCanBe(t *testing.T) {
 	refused := answer.GetAdmissions()[servicelevel.MaxObjects-1]
 	if refused.GetIsAdmitted() || len(refused.GetLines()) < 3*servicelevel.MaxObjects || proto.Size(answer) > protocol.MaxMessageBytes {
 		t.Errorf("refused with %d lines, in an answer of %d bytes", len(refused.GetLines()), proto.Size(answer))
+	}
+}
+
+// unwritable is a place that nothing can be kept in any more.
+type unwritable struct{ objectstore.Store }
+
+func (unwritable) Swap(context.Context, objectstore.Set, []servicelevel.Object) (objectstore.Set, error) {
+	return objectstore.Set{}, store.Errorf(store.CodeUnavailable, "the disk is full")
+}
+
+func TestTheLogSaysWhatWasKept(t *testing.T) {
+	w, s := newLevelsWorld(t)
+	w.step()
+	var log bytes.Buffer
+	w.log = slog.New(slog.NewTextHandler(&log, nil))
+	logged := func(request ...*sluicev1.ServiceLevel) string {
+		log.Reset()
+		_, _ = s.ApplyServiceLevels(t.Context(), &sluicev1.ApplyServiceLevelsRequest{ServiceLevels: request})
+		return log.String()
+	}
+	huge := ordersLevel()
+	huge.Name, huge.Scope, huge.MostOperationsPerSecond, huge.Profile.DataBytes = "huge", "huge/cf", 1e6, 1e12
+	if got := logged(ordersLevel(), huge); strings.Count(got, "kept=false changed=false") != 2 {
+		t.Errorf("beside one that is refused: %s", got)
+	}
+	if got := logged(ordersLevel()); strings.Count(got, "kept=true changed=true") != 1 {
+		t.Errorf("alone: %s", got)
+	}
+	w.levels.kept = unwritable{w.levels.kept}
+	changed := ordersLevel()
+	changed.Weight = 2
+	if got := logged(changed); got != "" {
+		t.Errorf("what could not be kept: %s", got)
 	}
 }
 
