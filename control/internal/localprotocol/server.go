@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice.dev/control/internal/accept"
 	"sluice.dev/control/internal/store"
 )
 
@@ -47,13 +48,13 @@ func NewServer(handler Handler, logger *slog.Logger) *Server {
 // connection, and waits for the requests in progress. It returns nil for this, else why the listener
 // failed.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	return ServeConnections(ctx, listener, maxConnections, s.serveConnection, s.turnAway)
+	return ServeConnections(ctx, listener, maxConnections, s.logger, s.serveConnection, s.turnAway)
 }
 
 // ServeConnections has connections served, each by itself, and those beyond a number turned away. Both
 // functions close them. It ends as Serve does.
 func ServeConnections(
-	ctx context.Context, listener net.Listener, most int,
+	ctx context.Context, listener net.Listener, most int, logger *slog.Logger,
 	serve func(context.Context, net.Conn), turnAway func(net.Conn),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -65,7 +66,7 @@ func ServeConnections(
 
 	slots := make(chan struct{}, most)
 	for {
-		connection, err := listener.Accept()
+		connection, err := accept.Next(ctx, listener, logger)
 		if err != nil && ctx.Err() != nil {
 			return nil
 		}

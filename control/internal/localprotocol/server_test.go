@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice.dev/control/internal/accept/accepttest"
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/localprotocol/reference"
 	"sluice.dev/control/internal/localprotocol/reference/referencetest"
@@ -188,6 +189,29 @@ func TestServerEndsWithItsListener(t *testing.T) {
 	server := localprotocol.NewServer(newReference(t), slog.New(slog.DiscardHandler))
 	if err := server.Serve(t.Context(), listener); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// A process that has too many open files for a moment is no reason to end.
+func TestServerGoesOnAfterTooManyOpenFiles(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	listener := &accepttest.Listener{Failures: 2, Connections: make(chan net.Conn, 1)}
+	near, far := net.Pipe()
+	listener.Connections <- near
+	ended := make(chan error, 1)
+	server := localprotocol.NewServer(newReference(t), slog.New(slog.DiscardHandler))
+	go func() { ended <- server.Serve(ctx, listener) }()
+	if err := far.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	_, writeErr := io.WriteString(far, `{"jsonrpc":"2.0","id":1,"method":"snapshot"}`+"\n")
+	answer, readErr := bufio.NewReader(far).ReadString('\n')
+	if err := errors.Join(writeErr, readErr); err != nil || !strings.Contains(answer, `"id":1,"result"`) {
+		t.Errorf("the answer is %q: %v", answer, err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("serve: %v", err)
 	}
 }
 

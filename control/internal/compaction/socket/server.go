@@ -50,7 +50,7 @@ func NewServer(place Place, logger *slog.Logger) *Server {
 // Serve answers on a listener until the context ends, and cancels the jobs of all connections then. It
 // returns nil for this, else why the listener failed.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	return localprotocol.ServeConnections(ctx, listener, maxConnections, s.serveConnection, s.turnAway)
+	return localprotocol.ServeConnections(ctx, listener, maxConnections, s.logger, s.serveConnection, s.turnAway)
 }
 
 func (s *Server) turnAway(connection net.Conn) {

@@ -69,7 +69,7 @@ func NewServer(node string, pool Pool, logger *slog.Logger) *Server {
 // Serve answers on a listener until the context ends; sessions can be gone on with by a later server then. It
 // returns nil for this, else why the listener failed.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	return localprotocol.ServeConnections(ctx, listener, maxConnections, s.serveConnection, s.turnAway)
+	return localprotocol.ServeConnections(ctx, listener, maxConnections, s.logger, s.serveConnection, s.turnAway)
 }
 
 func (s *Server) turnAway(socket net.Conn) {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
 
+	"sluice.dev/control/internal/accept"
 	"sluice.dev/control/internal/security"
 )
 
@@ -112,7 +113,7 @@ func (s *stream) Close() error {
 
 func (s *stream) listen() {
 	for {
-		raw, err := s.listener.Accept()
+		raw, err := accept.Next(s.closing, s.listener, s.logger)
 		if err != nil {
 			if s.closing.Err() == nil {
 				s.logger.Error("the metadata's port takes no more connections", "error", err)
