@@ -46,6 +46,24 @@ func TestPeerThatFailsAgainIsLeftOutForLonger(t *testing.T) {
 	}
 }
 
+// Jobs that a peer has in flight when it is lost are lost with it, once.
+func TestJobsThatAreLostTogetherCountOnce(t *testing.T) {
+	p := &peer{name: "db-2"}
+	p.learn(compaction.Capacity{FreeSlots: 1}, 0)
+	for at := range 4 {
+		p.leaveOut(time.Duration(at) * time.Second)
+	}
+	for at, want := range map[time.Duration]uint32{10*time.Second - 1: 0, 10 * time.Second: 1} {
+		if known, _ := p.known(at); known.FreeSlots != want {
+			t.Errorf("at %v: %d free slots", at, known.FreeSlots)
+		}
+	}
+	p.leaveOut(10 * time.Second)
+	if known, _ := p.known(30*time.Second - 1); known.FreeSlots != 0 {
+		t.Error("what failed before does not count any more")
+	}
+}
+
 // A peer whose workers fail is idle, and would get all that follows; what fails wherever it goes is not its fault.
 func TestPeerWhoseWorkersFail(t *testing.T) {
 	for _, reason := range compaction.Reasons() {

@@ -49,9 +49,13 @@ func (p *peer) known(now time.Duration) (offload.Peer, bool) {
 	return known, p.isKnown
 }
 
+// leaveOut gives the peer no jobs for a while. Those that fail meanwhile were there already, and say nothing new.
 func (p *peer) leaveOut(now time.Duration) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
+	if now < p.leftOutUntil {
+		return
+	}
 	pause := max(p.leftOutNext, leftOutFor)
 	p.leftOutUntil = now + pause
 	p.leftOutNext = min(2*pause, leftOutAtMost)
