@@ -66,7 +66,12 @@ func (t *table) follow(now time.Duration, servers []policy.Target, isDue bool, l
 	}
 	isKnown := true
 	for _, server := range servers {
-		seen := t.look(now, server)
+		seen, isTold := t.look(now, server)
+		if !isTold {
+			delete(t.asked, server.Ref)
+			isKnown = false
+			continue
+		}
 		t.asked[server.Ref] = seen
 		isKnown = isKnown && seen.hasRate
 	}
@@ -93,18 +98,18 @@ func equalParts(servers []policy.Target) map[policy.Ref]float64 {
 }
 
 // look reads the counters of a server. They are there once it has a lease, and begin anew with the next one.
-func (t *table) look(now time.Duration, server policy.Target) asked {
+func (t *table) look(now time.Duration, server policy.Target) (seen asked, isTold bool) {
 	taken, isTold := server.Snapshot.Figures[store.FigureName(string(store.Requests), server.Scope, "taken_total")]
 	refused := server.Snapshot.Figures[store.FigureName(string(store.Requests), server.Scope, "refused_total")]
 	if !isTold {
-		return asked{}
+		return asked{}, false
 	}
-	seen := asked{operations: taken + refused, at: now - server.Age}
+	seen = asked{operations: taken + refused, at: now - server.Age}
 	last, wasSeen := t.asked[server.Ref]
 	if elapsed := (seen.at - last.at).Seconds(); wasSeen && elapsed > 0 && seen.operations >= last.operations {
 		seen.perSecond, seen.hasRate = (seen.operations-last.operations)/elapsed, true
 	}
-	return seen
+	return seen, true
 }
 
 // divide moves the parts half-way to those of what is asked: who is turned away asks again, so that a look shows more

@@ -142,6 +142,24 @@ func TestPartsFollowWhatIsAsked(t *testing.T) {
 	}
 }
 
+// A server has counters once it has a lease: until it tells them a second time its rate is not known, however long the
+// controller has run.
+func TestTheFirstCountersOfAServerAreNoRate(t *testing.T) {
+	l := newLoop(t, 3000, 1000)
+	l.now = time.Hour
+	l.run(6)
+	if got := l.leases(); !slices.Equal(got, []float64{550, 550}) {
+		t.Errorf("after the first counters they may take %v", got)
+	}
+	l.run(5)
+	for i, want := range l.asked {
+		seen := l.memory.(*state).tables["orders"].asked[l.servers[i].target().Ref]
+		if !seen.hasRate || seen.perSecond != want {
+			t.Errorf("of %s it is known that it is asked for %+v, not for %v", l.servers[i].node, seen, want)
+		}
+	}
+}
+
 func within(got, want []float64) bool {
 	for i := range want {
 		// What differs by less than a fiftieth is not worth an order.
