@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from role_files import tasks_of
+from role_files import Host, task_of, tasks_of
 
 
 def test_the_folder_of_the_controllers_password_is_made_before_it():
@@ -10,3 +10,14 @@ def test_the_folder_of_the_controllers_password_is_made_before_it():
     folder = PurePath(writing["ansible.builtin.copy"]["dest"]).parent
     made = [task["ansible.builtin.file"] for task in before if "ansible.builtin.file" in task]
     assert [(file["path"], file["state"]) for file in made] == [(str(folder), "directory")]
+
+
+def test_no_password_is_in_the_items_of_a_task_that_is_shown():
+    users = [{"name": "app", "password": "secret", "groups": ["pg_monitor"]}]
+    host = Host("postgres", "pg1", postgres_users=[*users, {"name": "other"}])
+    shown = [task for task in tasks_of("postgres", "objects.yml") if not task.get("no_log")]
+    loops = [(task, host.templar(task).template(task["loop"])) for task in shown if "loop" in task]
+    assert "secret" not in str([items for _, items in loops])
+    [members] = [items for task, items in loops if "members" in task["name"]]
+    assert ["app", ["pg_monitor"]] in [list(item) for item in members]
+    assert "other" not in str(members)
