@@ -21,3 +21,14 @@ def test_no_password_is_in_the_items_of_a_task_that_is_shown():
     [members] = [items for task, items in loops if "members" in task["name"]]
     assert ["app", ["pg_monitor"]] in [list(item) for item in members]
     assert "other" not in str(members)
+
+
+def test_rows_of_an_upgrade_are_there_as_long_as_its_marker():
+    names = [task["name"] for task in tasks_of("postgres", "upgrade_finish.yml")]
+    dropping = names.index("Drop the rows that were written before the upgrade")
+    assert names.index("Mark the upgrade as done") < dropping
+    writing, marking = tasks_of("postgres", "upgrade_begin.yml")
+    assert marking["name"] == "Mark the upgrade as begun"
+    # What an interrupted run has left.
+    query = writing["community.postgresql.postgresql_query"]["query"]
+    assert query[0].startswith("DROP TABLE IF EXISTS ")
