@@ -32,3 +32,21 @@ def test_rows_of_an_upgrade_are_there_as_long_as_its_marker():
     # What an interrupted run has left.
     query = writing["community.postgresql.postgresql_query"]["query"]
     assert query[0].startswith("DROP TABLE IF EXISTS ")
+
+
+def test_replaced_data_is_removed_by_a_name_that_the_next_run_clears_too():
+    """By its own name it would be gone for that run once PG_VERSION is, and be in the way."""
+    host = Host("postgres", "pg2", postgres_data_dir="/srv/17-main", postgres_wal_dir="/wal")
+    cloning = tasks_of("postgres", "clone.yml")
+    removed = [task["ansible.builtin.file"] for task in cloning if "ansible.builtin.file" in task]
+    incoming = "/srv/17-main.incoming"
+    assert [host.templar().template(file["path"]) for file in removed] == [incoming]
+    renaming = task_of("postgres", "clone.yml", "Give the replaced data that name")
+    argv = renaming["ansible.builtin.command"]["argv"]
+    assert host.templar().template(argv)[2:] == ["/srv/17-main", incoming]
+    names = [task["name"] for task in cloning]
+    clearing = names.index("Clear what an interrupted run left")
+    assert names.index(renaming["name"]) < clearing
+    removing = task_of("postgres", "clear_incoming.yml", "Remove the half-made data directory")
+    # What tells the next run of it goes last.
+    assert host.templar().template(removing["loop"]) == ["/wal", incoming]
