@@ -112,3 +112,26 @@ def test_hbase_keeps_its_folder(former, accepted):
     task = task_of("hbase", "preflight.yml", "Refuse to change the folder of HBase")
     host = Host("hbase", "hb1", hbase_root_dir="hdfs://sluice/hbase", _hbase_former=content)
     assert host.holds(task, "that") is accepted
+
+
+@pytest.mark.parametrize(
+    ("there", "recorded", "role", "accepted"),
+    [
+        (True, True, "primary", True),
+        # A new one.
+        (False, False, "primary", True),
+        # The disk is not mounted.
+        (False, True, "primary", False),
+        # It gets a copy of the primary's.
+        (False, True, "standby", True),
+    ],
+)
+def test_postgres_does_not_begin_anew_where_it_had_data(there, recorded, role, accepted):
+    name = "Refuse to begin anew where there was data"
+    task = task_of("postgres", "preflight_instance.yml", name)
+    record = {"unit": "sluice-postgres-17.11@17-main.service"} if recorded else {}
+    known = {"_postgres_data": found(there), "_postgres_recorded": record}
+    host = Host("postgres", "pg1", postgres_role=role, **known)
+    assert host.holds(task, "that") is accepted
+    assert host.holds(task, "that", _postgres_upgrading=True) is accepted
+    assert "/etc/sluice/postgres/17-main/build.json" in host.message(task)
