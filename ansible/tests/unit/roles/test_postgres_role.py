@@ -50,3 +50,16 @@ def test_replaced_data_is_removed_by_a_name_that_the_next_run_clears_too():
     removing = task_of("postgres", "clear_incoming.yml", "Remove the half-made data directory")
     # What tells the next run of it goes last.
     assert host.templar().template(removing["loop"]) == ["/wal", incoming]
+
+
+def test_an_upgrade_refuses_what_the_role_does_before_it_begins():
+    tasks = tasks_of("postgres", "upgrade_plan.yml")
+    included = [task.get("ansible.builtin.include_tasks") for task in tasks]
+    checking = included.index("preflight_instance.yml")
+    assert checking < min(included.index(file) for file in ("install.yml", "upgrade_begin.yml"))
+    upgrading = Host("postgres", "pg1", **tasks[checking]["vars"])
+    name = "Refuse to change the build of a running instance"
+    running = {"_postgres_recorded": {"unit": "former"}, "_postgres_recorded_running": True}
+    task = task_of("postgres", "preflight_instance.yml", name)
+    assert upgrading.holds(task, "that", **running)
+    assert not Host("postgres", "pg1").holds(task, "that", **running)
