@@ -52,3 +52,36 @@ def test_check_predicts_whether_packages_are_replaced(folder, role, code, instal
     cache = "/var/cache/sluice/packages"
     files = [f"{cache}/{SERVER}_17.11+2_amd64.deb", f"{cache}/{PLUGIN}_17.11+3_all.deb"]
     assert argv[-2:] == files
+
+
+CONTROL = [f"sluice-control_0.1.0+{number}_amd64.deb" for number in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([], "holds no files sluice-control_*.deb, and one is needed. Make it"),
+        (CONTROL[:1], ""),
+        # Any of them could be the older one.
+        (CONTROL, "holds 2 files sluice-control_*.deb, and one is needed. Remove"),
+    ],
+)
+def test_the_package_of_the_control_plane_is_the_only_one_of_its_folder(tmp_path, names, said):
+    host = Host("control_package", "pg1", control_package_dir=folder_of(tmp_path, *names))
+    task = task_of("control_package", "main.yml", "Check the package file on the control host")
+    assert host.holds(task, "that") is (not said)
+    assert said in host.message(task)
+
+
+@pytest.mark.parametrize(
+    ("version", "package", "seconds"),
+    [("", "sluice-control", 86400), ("0.1.0+2", "sluice-control=0.1.0+2", 0)],
+)
+def test_the_control_plane_is_upgraded_by_name_to_the_version_asked_for(version, package, seconds):
+    name = "Install the package from the node's own package sources"
+    module = task_of("control_package", "main.yml", name)["ansible.builtin.apt"]
+    asked = Host("control_package", "pg1", control_package_version=version).templar()
+    installed = asked.template(module)
+    assert (installed["name"], installed["cache_valid_time"]) == (package, seconds)
+    # The way back is to a former version.
+    assert installed["allow_downgrade"] is True
