@@ -1,7 +1,8 @@
-"""The file of properties that role ycsb writes for a store."""
+"""What role ycsb writes for a store: properties, and the password of the inventories."""
 
+import pytest
 from ansible.template import Templar, trust_as_template
-from role_files import LOADER, ROLES
+from role_files import LOADER, ROLES, Host, task_of
 
 TEMPLATE = ROLES / "ycsb" / "templates" / "store.properties.j2"
 
@@ -31,3 +32,17 @@ def test_booleans_are_written_as_the_bindings_read_them():
 
 def test_values_of_several_lines_and_backslashes_are_escaped():
     assert written({"a": "one\ntwo\r\n", "b": r"c:\new"}) == [r"a=one\ntwo\r\n", r"b=c:\\new"]
+
+
+@pytest.mark.parametrize("inventory", ["example", "local", "local-postgres-pool"])
+def test_the_password_of_the_load_may_be_asked_for_before_the_store_is_made(inventory, tmp_path):
+    file = ROLES.parent / "inventories" / inventory / "group_vars" / "ycsb.yml"
+    known = {"inventory_postgres": {"postgres_secrets_dir": str(tmp_path)}}
+    variables = LOADER.load_from_file(str(file), trusted_as_template=True) | known
+    templar = Templar(LOADER, variables=variables)
+    password = templar.resolve_variable_expression("inventory_postgres_password")
+    assert len(password) == 32 and password.isalnum()
+    making = task_of("postgres", "objects.yml", "Make the users")
+    user = making["community.postgresql.postgresql_user"]
+    host = Host("postgres", "pg1", postgres_secrets_dir=str(tmp_path), item={"name": "ycsb"})
+    assert host.templar().template(user["password"]) == password
