@@ -27,6 +27,12 @@ options:
       - A path that is not there is passed over.
     type: dict
     required: true
+  counts_reload:
+    description:
+      - Whether a reload reads the inputs, too. They are then compared with the last change of the
+        unit's state, which a start is, and a reload.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
@@ -55,11 +61,11 @@ reasons:
 """
 
 
-def newer(started_seconds: int, inputs: dict[str, str]) -> list[str]:
-    """Words for what was changed in a later second than the start: systemd tells whole seconds."""
+def newer(read_seconds: int, inputs: dict[str, str]) -> list[str]:
+    """Words for what was changed in a later second than it was read: systemd tells whole ones."""
     found = []
     for path, words in inputs.items():
-        if _modified_seconds(path) > started_seconds and words not in found:
+        if _modified_seconds(path) > read_seconds and words not in found:
             found.append(words)
     return found
 
@@ -76,13 +82,13 @@ def properties(shown: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
 
 
-def report(shown: str, inputs: dict[str, str]) -> dict:
+def report(shown: str, inputs: dict[str, str], counts_reload: bool = False) -> dict:
     """The module's result, from what systemctl shows of the unit."""
     found = properties(shown)
     if found.get("ActiveState") not in ("active", "reloading"):
         return {"active": False, "reasons": []}
-    started_seconds = int(found["ExecMainStartTimestamp"].lstrip("@"))
-    return {"active": True, "reasons": newer(started_seconds, inputs)}
+    read = found["StateChangeTimestamp" if counts_reload else "ExecMainStartTimestamp"]
+    return {"active": True, "reasons": newer(int(read.lstrip("@")), inputs)}
 
 
 def main() -> None:
@@ -91,13 +97,15 @@ def main() -> None:
         argument_spec={
             "unit": {"type": "str", "required": True},
             "inputs": {"type": "dict", "required": True},
+            "counts_reload": {"type": "bool", "default": False},
         },
         supports_check_mode=True,
     )
     command = ["systemctl", "show", "--timestamp=unix"]
-    command += ["--property=ActiveState,ExecMainStartTimestamp", module.params["unit"]]
-    _, shown, _ = module.run_command(command, check_rc=True)
-    module.exit_json(changed=False, **report(shown, module.params["inputs"]))
+    command += ["--property=ActiveState,ExecMainStartTimestamp,StateChangeTimestamp"]
+    _, shown, _ = module.run_command([*command, module.params["unit"]], check_rc=True)
+    asked = module.params["inputs"], module.params["counts_reload"]
+    module.exit_json(changed=False, **report(shown, *asked))
 
 
 if __name__ == "__main__":

@@ -54,3 +54,20 @@ def test_a_path_that_is_not_there_is_passed_over(tmp_path):
 def test_a_unit_that_does_not_run_has_nothing_to_read_again(written, shown):
     inputs = {written("a", 5.0): "new settings"}
     assert unit_staleness.report(shown, inputs) == {"active": False, "reasons": []}
+
+
+@pytest.mark.parametrize(
+    ("reloaded_after_seconds", "reasons"),
+    [
+        # It is started, and no more.
+        (1, ["new settings"]),
+        (59, ["new settings"]),
+        (60, []),
+        (90, []),
+    ],
+)
+def test_a_reload_counts_where_it_reads_the_inputs(written, reloaded_after_seconds, reasons):
+    inputs = {written("a", 60.0): "new settings"}
+    shown = f"{RUNNING}StateChangeTimestamp=@{STARTED_SECONDS + reloaded_after_seconds}\n"
+    assert unit_staleness.report(shown, inputs, counts_reload=True)["reasons"] == reasons
+    assert unit_staleness.report(shown, inputs)["reasons"] == ["new settings"]

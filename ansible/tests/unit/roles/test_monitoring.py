@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
+from role_files import Host, tasks_of
 
 ROLE = Path(__file__).parents[3] / "roles" / "monitoring"
 CONTROL = ROLE.parents[2] / "control"
@@ -117,3 +118,27 @@ def test_pages_of_stores_are_read_at_the_hosts_of_their_group():
         {"targets": ["two:16010"], "labels": {"node": "two"}},
     ]
     assert not other["static_configs"]
+
+
+@pytest.mark.parametrize(
+    ("handler", "registered", "counts_reload"),
+    [
+        ("Reload Prometheus", "_monitoring_unread", True),
+        ("Restart Prometheus", "_monitoring_stale", False),
+    ],
+)
+def test_files_whose_handler_was_lost_are_taken_by_the_next_run(handler, registered, counts_reload):
+    tasks = tasks_of("monitoring", "configure.yml")
+    told = [task for task in tasks if task.get("notify") == handler]
+    [looking] = [task for task in told if "sluice.stores.unit_staleness" in task]
+    templar = Host("monitoring", "m1", inventory_dir="/i").templar()
+    kinds = ("ansible.builtin.copy", "ansible.builtin.template")
+    modules = [task[kind] for task in told for kind in kinds if kind in task]
+    written = {templar.template(module["dest"]) for module in modules}
+    compared = templar.template(looking["sluice.stores.unit_staleness"])
+    assert written and set(compared["inputs"]) == written
+    assert compared["unit"] == "prometheus.service"
+    assert compared.get("counts_reload", False) is counts_reload
+    for reasons, changed in (([], False), (["new settings"], True)):
+        templar = Host("monitoring", "m1", **{registered: {"reasons": reasons}}).templar()
+        assert templar.evaluate_conditional(looking["changed_when"]) is changed
