@@ -1,4 +1,4 @@
-"""The rows that prove an upgrade of HBase."""
+"""The rows that prove an upgrade, and the host that has to write and compare them."""
 
 import json
 
@@ -62,3 +62,32 @@ def test_evidence_is_dropped_by_a_verification_that_went_well_alone():
     )
     names = [task["name"] for task in tasks_of("hbase", "upgrade_verify.yml")]
     assert names.index("Compare what was written before") < names.index("Drop the rows")
+
+
+@pytest.mark.parametrize(
+    ("role", "file", "name", "known"),
+    [
+        (
+            "hbase",
+            "upgrade_begin.yml",
+            "Require the host that verifies",
+            {"groups": {"hbase_master": ["one", "two"]}},
+        ),
+        (
+            "postgres",
+            "upgrade_plan.yml",
+            "Require the primary",
+            {"groups": {"postgres_primary": ["one"], "postgres_standby": ["two"]}},
+        ),
+    ],
+)
+def test_an_upgrade_without_the_host_that_proves_it_does_not_begin(role, file, name, known):
+    host, task = Host(role, "two", **known), task_of(role, file, name)
+    assert host.holds(task, "that", ansible_play_hosts_all=["one", "two"])
+    assert not host.holds(task, "that", ansible_play_hosts_all=["two"])
+    assert "--limit two,one" in host.message(task)
+    files = [other.get("ansible.builtin.include_tasks") for other in tasks_of(role, file)]
+    names = [other["name"] for other in tasks_of(role, file)]
+    # Rows of HBase, rows and marker of PostgreSQL.
+    beginning = {"hbase": "write_proof.yml", "postgres": "upgrade_begin.yml"}[role]
+    assert names.index(name) < files.index(beginning)
