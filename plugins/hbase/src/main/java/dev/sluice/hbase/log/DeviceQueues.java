@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The queue of a tier is the requests of its device on this node, where the first copy of a log
- * is. Devices are looked at by a clock, and not at writes: a handler that waits says nothing of
- * what the device has to do besides, and an edit that is logged to find that out is waited for by
- * all later ones of its region.
+ * The queue of a tier is the requests of its device on this node, where the first copy of a log is.
+ * Devices are looked at by a clock, and not at writes: a handler that waits says nothing of what
+ * the device has to do besides, and an edit that is logged to find that out is waited for by all
+ * later ones of its region.
  */
 final class DeviceQueues implements LogQueues {
   /** How often {@link #look} is to be called. */

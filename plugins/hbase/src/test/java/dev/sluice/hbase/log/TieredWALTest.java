@@ -44,7 +44,8 @@ class TieredWALTest {
   private final WAL fast = mock(WAL.class);
   private final WAL slow = mock(WAL.class);
   private Tier ordered = Tier.FAST;
-  private final TierChooser chooser = new TierChooser(() -> Optional.of(ordered), Optional::empty);
+  private final TierChooser chooser =
+      new TierChooser(() -> Optional.of(ordered), Optional::empty, new HandlerQueues());
   private final TieredWAL log = new TieredWAL(fast, slow, chooser);
   private final MultiVersionConcurrencyControl numbers = new MultiVersionConcurrencyControl(100);
 
@@ -91,7 +92,7 @@ class TieredWALTest {
     doThrow(new IOException("no disk")).when(slow).sync(1L);
     long number = append(Tier.SLOW);
     assertThrows(IOException.class, () -> log.sync(number));
-    assertEquals(0, chooser.waiting(Tier.SLOW));
+    assertEquals(OptionalLong.of(0), chooser.requests(Tier.SLOW));
   }
 
   @Test
