@@ -96,27 +96,26 @@ public final class LeaseStore {
 
   /** Ends those that match, whoever has them, and says how many. */
   public int end(Predicate<Lease> matches) {
-    int ended = removeIf(matches);
-    if (ended > 0) {
+    int ended = 0;
+    int forgotten = 0;
+    synchronized (this) {
+      long now = nanoTime.getAsLong();
+      Map<Place, Lease> left = new HashMap<>(leases);
+      for (Map.Entry<Place, Lease> entry : leases.entrySet()) {
+        Lease lease = entry.getValue();
+        if (lease.endedAt(now)) {
+          left.remove(entry.getKey());
+          forgotten++;
+        } else if (matches.test(lease)) {
+          left.remove(entry.getKey());
+          ended++;
+        }
+      }
+      leases = Map.copyOf(left);
+    }
+    if (ended + forgotten > 0) {
       notifyListeners();
     }
-    return ended;
-  }
-
-  private synchronized int removeIf(Predicate<Lease> matches) {
-    long now = nanoTime.getAsLong();
-    Map<Place, Lease> left = new HashMap<>(leases);
-    int ended = 0;
-    for (Map.Entry<Place, Lease> entry : leases.entrySet()) {
-      Lease lease = entry.getValue();
-      if (lease.endedAt(now)) {
-        left.remove(entry.getKey());
-      } else if (matches.test(lease)) {
-        left.remove(entry.getKey());
-        ended++;
-      }
-    }
-    leases = Map.copyOf(left);
     return ended;
   }
 
@@ -128,8 +127,7 @@ public final class LeaseStore {
     long now = nanoTime.getAsLong();
     boolean due = leases.values().stream().anyMatch(lease -> lease.endedAt(now));
     if (due) {
-      removeIf(lease -> false);
-      notifyListeners();
+      end(lease -> false);
     }
   }
 

@@ -123,4 +123,17 @@ class LeaseStoreTest {
     assertEquals(1, leases.end(lease -> lease.kind().equals(KIND)));
     assertEquals(4, changes.get());
   }
+
+  /** No sweep finds it any more. */
+  @Test
+  void listenersHearOfTheEndOfOneThatIsForgottenWhenOthersEnd() throws Exception {
+    set(FAMILY, HOLD, "a", 2);
+    AtomicInteger changes = new AtomicInteger();
+    leases.addListener(changes::incrementAndGet);
+    clock.advanceSeconds(2);
+    assertEquals(0, leases.end(lease -> false));
+    assertEquals(1, changes.get());
+    leases.sweep();
+    assertEquals(1, changes.get());
+  }
 }
