@@ -1,13 +1,11 @@
 package dev.sluice.hdfs;
 
 import dev.sluice.local.redirect.BlockDevice;
+import dev.sluice.local.redirect.FolderQueue;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.WeakHashMap;
 import java.util.function.Function;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.datanode.fsdataset.FsVolumeSpi;
@@ -23,33 +21,20 @@ final class VolumeQueues {
 
   /** Those of the devices that the kernel shows. */
   static VolumeQueues ofDevices() {
-    return ofDevices(VolumeQueues::device);
+    return ofDevices(BlockDevice.DISKSTATS);
   }
 
-  /** Those of the devices that a look finds; one is looked for again when it has no reading. */
-  static VolumeQueues ofDevices(Function<FsVolumeSpi, Optional<BlockDevice>> look) {
-    // A volume equals itself alone. One that is added again is another, with a device of its own.
-    Map<FsVolumeSpi, BlockDevice> devices = Collections.synchronizedMap(new WeakHashMap<>());
-    return new VolumeQueues(
-        volume -> {
-          Optional<BlockDevice> device =
-              Optional.ofNullable(devices.get(volume)).or(() -> look.apply(volume));
-          Optional<BlockDevice.Reading> reading = device.flatMap(BlockDevice::read);
-          if (reading.isPresent()) {
-            devices.put(volume, device.get());
-          } else {
-            devices.remove(volume);
-          }
-          return reading;
-        });
+  /** Those of the devices that a file as {@link BlockDevice#DISKSTATS} shows. */
+  static VolumeQueues ofDevices(Path diskstats) {
+    return new VolumeQueues(volume -> read(volume, diskstats));
   }
 
-  private static Optional<BlockDevice> device(FsVolumeSpi volume) {
+  private static Optional<BlockDevice.Reading> read(FsVolumeSpi volume, Path diskstats) {
     // Storage that is not a folder has no device here.
     if (volume.getStorageType() == StorageType.PROVIDED) {
       return Optional.empty();
     }
-    return BlockDevice.below(Path.of(volume.getBaseURI().getPath()), BlockDevice.DISKSTATS);
+    return new FolderQueue(Path.of(volume.getBaseURI().getPath()), diskstats).read();
   }
 
   /** What the device of a volume has to do; empty where that cannot be known. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.local.redirect.BlockDevice;
+import dev.sluice.local.redirect.ShownDevices;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,77 +18,64 @@ import org.junit.jupiter.api.io.TempDir;
 import org.mockito.Mockito;
 
 class VolumeQueuesTest {
+  /** On a file system of the kernel's own, and so on another device than any folder of a test. */
+  private static final Path ELSEWHERE = Path.of("/proc");
+
   @TempDir private Path folder;
-  private Path diskstats;
+  private Path base;
+  private ShownDevices devices;
   private FsVolumeSpi volume;
-  private int looks;
+  private VolumeQueues queues;
 
   @BeforeEach
   void addVolume() throws IOException {
-    diskstats = folder.resolve("diskstats");
+    base = folder.resolve("volume");
+    Files.createDirectory(base);
+    devices = new ShownDevices(folder.resolve("diskstats"));
     volume = new Volumes().add(StorageType.SSD, 1000);
+    Mockito.when(volume.getBaseURI()).thenReturn(base.toUri());
+    queues = VolumeQueues.ofDevices(devices.diskstats());
   }
 
-  private VolumeQueues queues() {
-    return VolumeQueues.ofDevices(
-        looked -> {
-          looks++;
-          return BlockDevice.below(folder, diskstats);
-        });
-  }
-
-  /** Has the kernel show a device below the folder. */
-  private void show(long requests) throws IOException {
-    long number = (Long) Files.getAttribute(folder, "unix:dev");
-    long major = number >>> 8 & 0xfff;
-    long minor = number & 0xff | number >>> 12 & 0xfff00;
-    String line = "%d %d sda 0 0 0 0 0 0 0 0 %d 0 0%n".formatted(major, minor, requests);
-    Files.writeString(diskstats, line);
-  }
-
-  private static Optional<Long> queue(VolumeQueues queues, FsVolumeSpi volume) {
+  private Optional<Long> queue() {
     return queues.read(volume).map(BlockDevice.Reading::queueRequests);
   }
 
   @Test
-  void aDeviceIsLookedForOnce() throws IOException {
-    VolumeQueues queues = queues();
-    show(3);
-    assertEquals(Optional.of(3L), queue(queues, volume));
-    show(0);
-    assertTrue(queues.isIdle(volume));
-    assertEquals(1, looks);
-  }
-
-  @Test
-  void oneThatWasNotFoundIsLookedForAgain() throws IOException {
-    VolumeQueues queues = queues();
+  void aQueueIsThatOfTheDeviceNow() throws IOException {
+    devices.show(base, 3);
+    assertEquals(Optional.of(3L), queue());
     assertFalse(queues.isIdle(volume));
-    show(3);
-    assertEquals(Optional.of(3L), queue(queues, volume));
+    devices.show(base, 0);
+    assertTrue(queues.isIdle(volume));
   }
 
   @Test
-  void oneThatIsGoneIsLookedForAgain() throws IOException {
-    VolumeQueues queues = queues();
-    show(3);
-    queues.read(volume);
-    Files.delete(diskstats);
-    assertEquals(Optional.empty(), queue(queues, volume));
-    show(3);
-    assertEquals(Optional.of(3L), queue(queues, volume));
-    assertEquals(2, looks);
+  void aDeviceThatIsNotShownIsLookedForAgain() throws IOException {
+    assertFalse(queues.isIdle(volume));
+    devices.show(base, 3);
+    assertEquals(Optional.of(3L), queue());
+    devices.hide();
+    assertEquals(Optional.empty(), queue());
+    devices.show(base, 3);
+    assertEquals(Optional.of(3L), queue());
+  }
+
+  /** A disk that is changed while the DataNode runs, or mounted after it has started. */
+  @Test
+  void aVolumeThatIsOnAnotherDeviceByNowHasItsQueue() throws IOException {
+    devices.show(base, 3);
+    devices.show(ELSEWHERE, 5);
+    assertEquals(Optional.of(3L), queue());
+    Files.delete(base);
+    Files.createSymbolicLink(base, ELSEWHERE);
+    assertEquals(Optional.of(5L), queue());
   }
 
   @Test
-  void aVolumeThatIsAddedAgainIsLookedForAgain() throws IOException {
-    VolumeQueues queues = queues();
-    show(3);
-    queues.read(volume);
-    FsVolumeSpi again = new Volumes().add(StorageType.SSD, 1000);
-    String id = volume.getStorageID();
-    Mockito.when(again.getStorageID()).thenReturn(id);
-    queues.read(again);
-    assertEquals(2, looks);
+  void storageThatIsNoFolderHasNone() throws IOException {
+    devices.show(base, 3);
+    Mockito.when(volume.getStorageType()).thenReturn(StorageType.PROVIDED);
+    assertEquals(Optional.empty(), queue());
   }
 }

@@ -117,7 +117,7 @@ final class DeviceQueues implements LogQueues {
   }
 
   @Override
-  public synchronized OptionalLong requests(Tier tier) {
+  public OptionalLong requests(Tier tier) {
     return devices.get(tier).get();
   }
 }

@@ -39,29 +39,28 @@ public final class BlockDevice {
     this.diskstats = diskstats;
   }
 
-  /**
-   * The device that the file system of a file is on, if it is on one: that of a file system in
-   * memory, on the network or of several devices is not shown.
-   */
-  public static Optional<BlockDevice> below(Path file, Path diskstats) {
+  /** What the file system of a file is on; empty if there is no such file. */
+  static Optional<BlockDevice> below(Path file, Path diskstats) {
     try {
-      return of((Long) Files.getAttribute(file, "unix:dev"), diskstats);
+      return Optional.of(of((Long) Files.getAttribute(file, "unix:dev"), diskstats));
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
       return Optional.empty();
     }
   }
 
   /** The device of a number as stat(2) gives it. */
-  static Optional<BlockDevice> of(long number, Path diskstats) {
+  static BlockDevice of(long number, Path diskstats) {
     // The layout of makedev(3) in glibc.
     long major = number >>> 8 & 0xfff | number >>> 32 & ~0xfffL;
     long minor = number & 0xff | number >>> 12 & 0xffffff00L;
-    BlockDevice device = new BlockDevice(major, minor, diskstats);
-    return device.read().map(reading -> device);
+    return new BlockDevice(major, minor, diskstats);
   }
 
-  /** What the device has to do now; empty if it is gone. */
-  public Optional<Reading> read() {
+  /**
+   * What the device has to do now; empty if it is not shown: it is gone, or the file system is in
+   * memory, on the network or on several devices.
+   */
+  Optional<Reading> read() {
     try {
       return Files.readAllLines(diskstats).stream()
           .map(line -> line.strip().split("\\s+"))

@@ -5,13 +5,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The queue of the device that a folder is on. The device is looked for again while it has no
- * reading: the folder may be made, and its file system mounted, later. Not safe for threads.
+ * The queue of the device that a folder is on. The device is looked for each time: the folder may
+ * be made later, and is on another one until its file system is mounted. Safe for threads.
  */
 public final class FolderQueue {
   private final Path folder;
   private final Path diskstats;
-  private Optional<BlockDevice> device = Optional.empty();
 
   /** The queue below a folder, by a file as {@link BlockDevice#DISKSTATS}. */
   public FolderQueue(Path folder, Path diskstats) {
@@ -19,17 +18,16 @@ public final class FolderQueue {
     this.diskstats = diskstats;
   }
 
+  /** What the device has to do now; empty where that cannot be known. */
+  public Optional<BlockDevice.Reading> read() {
+    return BlockDevice.below(folder, diskstats).flatMap(BlockDevice::read);
+  }
+
   /** Requests that the device has to do now; empty where that cannot be known. */
   public OptionalLong requests() {
-    if (device.isEmpty()) {
-      device = BlockDevice.below(folder, diskstats);
-    }
-    Optional<BlockDevice.Reading> reading = device.flatMap(BlockDevice::read);
-    if (reading.isEmpty()) {
-      device = Optional.empty();
-      return OptionalLong.empty();
-    }
-    return OptionalLong.of(reading.get().queueRequests());
+    return read()
+        .map(reading -> OptionalLong.of(reading.queueRequests()))
+        .orElse(OptionalLong.empty());
   }
 
   @Override

@@ -32,13 +32,13 @@ class BlockDeviceTest {
     Files.writeString(diskstats, LINES);
   }
 
-  private Optional<BlockDevice> device(long number) {
-    return BlockDevice.of(number, diskstats);
+  private Optional<BlockDevice.Reading> read(long number) {
+    return BlockDevice.of(number, diskstats).read();
   }
 
   @Test
   void aReadingHasTheQueueAndTheBytes() {
-    BlockDevice.Reading reading = device(0x801).orElseThrow().read().orElseThrow();
+    BlockDevice.Reading reading = read(0x801).orElseThrow();
     assertEquals(3, reading.queueRequests());
     assertEquals(412_336L * 512, reading.writtenBytes());
   }
@@ -46,19 +46,20 @@ class BlockDeviceTest {
   @Test
   void largeNumbersOfDevicesAreTakenApart() {
     // makedev(259, 300), and makedev(4099, 5).
-    assertTrue(device(0x11032cL).isPresent());
-    assertTrue(device(0x1000_0000_0305L).isPresent());
+    assertTrue(read(0x11032cL).isPresent());
+    assertTrue(read(0x1000_0000_0305L).isPresent());
   }
 
   @Test
   void aFileSystemWithoutADeviceHasNone() {
-    assertEquals(Optional.empty(), device(0x802));
+    assertEquals(Optional.empty(), read(0x802));
     assertEquals(Optional.empty(), BlockDevice.below(folder.resolve("missing"), diskstats));
   }
 
   @Test
   void aDeviceThatIsGoneHasNoReading() throws Exception {
-    BlockDevice device = device(0x801).orElseThrow();
+    BlockDevice device = BlockDevice.of(0x801, diskstats);
+    assertTrue(device.read().isPresent());
     Files.writeString(diskstats, "");
     assertEquals(Optional.empty(), device.read());
     Files.delete(diskstats);
@@ -67,7 +68,7 @@ class BlockDeviceTest {
 
   @Test
   void whatIsNoReadingIsNone() {
-    assertEquals(Optional.empty(), device(0x810));
-    assertEquals(Optional.empty(), device(0x820));
+    assertEquals(Optional.empty(), read(0x810));
+    assertEquals(Optional.empty(), read(0x820));
   }
 }

@@ -6,52 +6,67 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FolderQueueTest {
-  @TempDir private Path folder;
+  /** On a file system of the kernel's own, and so on another device than any folder of a test. */
+  private static final Path ELSEWHERE = Path.of("/proc");
 
-  private Path diskstats() {
-    return folder.resolve("diskstats");
+  @TempDir private Path folder;
+  private ShownDevices devices;
+
+  @BeforeEach
+  void showNone() {
+    devices = new ShownDevices(folder.resolve("diskstats"));
   }
 
-  /** Has the kernel show the device below the folder. */
-  private void show(long requests) throws IOException {
-    long number = (Long) Files.getAttribute(folder, "unix:dev");
-    long major = number >>> 8 & 0xfff;
-    long minor = number & 0xff | number >>> 12 & 0xfff00;
-    String line = "%d %d sda 0 0 0 0 0 0 0 0 %d 0 0%n".formatted(major, minor, requests);
-    Files.writeString(diskstats(), line);
+  private FolderQueue queueOf(Path below) {
+    return new FolderQueue(below, devices.diskstats());
   }
 
   @Test
   void itIsThatOfTheDeviceNow() throws IOException {
-    FolderQueue queue = new FolderQueue(folder, diskstats());
-    show(3);
+    FolderQueue queue = queueOf(folder);
+    devices.show(folder, 3);
     assertEquals(OptionalLong.of(3), queue.requests());
-    show(0);
+    devices.show(folder, 0);
     assertEquals(OptionalLong.of(0), queue.requests());
   }
 
   @Test
   void aFolderThatIsMadeLaterIsFound() throws IOException {
     Path later = folder.resolve("later");
-    FolderQueue queue = new FolderQueue(later, diskstats());
-    show(3);
+    FolderQueue queue = queueOf(later);
+    devices.show(folder, 3);
     assertEquals(OptionalLong.empty(), queue.requests());
     Files.createDirectory(later);
     assertEquals(OptionalLong.of(3), queue.requests());
   }
 
+  /** Until then the folder is on the device of what it is in, which has a queue as well. */
+  @Test
+  void aFileSystemThatIsMountedLaterIsFound() throws IOException {
+    devices.show(folder, 3);
+    devices.show(ELSEWHERE, 5);
+    Path mountPoint = folder.resolve("mount-point");
+    Files.createDirectory(mountPoint);
+    FolderQueue queue = queueOf(mountPoint);
+    assertEquals(OptionalLong.of(3), queue.requests());
+    Files.delete(mountPoint);
+    Files.createSymbolicLink(mountPoint, ELSEWHERE);
+    assertEquals(OptionalLong.of(5), queue.requests());
+  }
+
   @Test
   void aDeviceThatWasGoneIsFoundAgain() throws IOException {
-    FolderQueue queue = new FolderQueue(folder, diskstats());
-    show(3);
+    FolderQueue queue = queueOf(folder);
+    devices.show(folder, 3);
     queue.requests();
-    Files.delete(diskstats());
+    devices.hide();
     assertEquals(OptionalLong.empty(), queue.requests());
-    show(4);
+    devices.show(folder, 4);
     assertEquals(OptionalLong.of(4), queue.requests());
   }
 }
