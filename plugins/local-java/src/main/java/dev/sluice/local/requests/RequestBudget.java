@@ -1,8 +1,9 @@
 package dev.sluice.local.requests;
 
 /**
- * How many requests are still taken at a rate. One with more rows than are ever saved up is taken
- * when as many as ever are, and overdraws the budget. Not safe for use by several threads.
+ * How many requests are still taken at a rate. One is taken when there is room for one row, and
+ * what it has more overdraws the budget: where it had to wait until all of it is saved up, small
+ * ones would keep a large one out for good. Not safe for use by several threads.
  */
 final class RequestBudget {
   /** How much is saved up while nothing is asked for. */
@@ -37,12 +38,12 @@ final class RequestBudget {
   }
 
   /**
-   * Takes a request for so many rows if there is room for it now.
+   * Takes a request for so many rows if there is room for one of them now.
    *
    * @return 0, or after how many nanoseconds to ask again: one after the other
    */
   long take(int rows) {
-    double needed = Math.min(rows, burst());
+    double needed = Math.min(rows, 1);
     if (balance >= needed) {
       balance -= rows;
       waiting = Math.max(0, waiting - rows);

@@ -55,6 +55,22 @@ class RequestBudgetTest {
     assertEquals(1000, taken(budget, 100, 10, 50), 60);
   }
 
+  /** It asks a third as often as they do, and they never leave as much as it has rows. */
+  @Test
+  void smallOnesDoNotKeepALargeOneOut() {
+    RequestBudget budget = budget(100);
+    taken(budget, 100, 1, 1);
+    int large = 0;
+    int small = 0;
+    for (int i = 0; i < 10_000; i++) {
+      clock.advanceSeconds(0.001);
+      large += i % 3 == 0 && take(budget, 100, 50) == 0 ? 50 : 0;
+      small += take(budget, 100, 1) == 0 ? 1 : 0;
+    }
+    assertTrue(large >= 50 && small >= 1, large + " and " + small + " rows");
+    assertEquals(1000, large + small, 60);
+  }
+
   @Test
   void aRateBelowTenStillTakesOne() {
     RequestBudget budget = budget(1);
