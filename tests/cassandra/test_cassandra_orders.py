@@ -245,8 +245,11 @@ def test_orders_end_at_a_drain_and_the_node_has_its_own_values(
     with PluginClient(node.socket) as plugin:
         plugin.set("compaction", rate(3))
         plugin.set("compaction", {"name": "concurrency", "number": 3})
+        plugin.set("compaction", {"name": "defer_until_debt_bytes", "number": 1e15}, scope=big)
+    assert "not running" in node.nodetool("statusautocompaction", "k", "big")
     node.nodetool("drain")
     assert throughput(node) * MEBIBYTE == OWN_THROUGHPUT
+    assert "not running" not in node.nodetool("statusautocompaction", "k", "big")
     assert not node.socket.exists()
     node.stop()
     node.start()

@@ -7,6 +7,7 @@ import dev.sluice.cassandra.requests.RequestsPart;
 import dev.sluice.cassandra.streaming.StreamingPart;
 import dev.sluice.local.lease.LeaseStore;
 import dev.sluice.local.lease.Scope;
+import dev.sluice.local.plugin.Guarded;
 import dev.sluice.local.plugin.PluginSocket;
 import dev.sluice.local.plugin.PluginTicker;
 import dev.sluice.local.plugin.Store;
@@ -73,11 +74,15 @@ final class Plugin {
     if (closed) {
       return;
     }
-    compactions.tick();
-    caches.tick();
-    streams.tick();
-    requests.tick();
-    latencies.tick();
+    Guarded.call("compactions", compactions::tick);
+    followOthers();
+    Guarded.call("latencies", latencies::tick);
+  }
+
+  private void followOthers() {
+    Guarded.call("caches", caches::tick);
+    Guarded.call("streams", streams::tick);
+    Guarded.call("requests", requests::tick);
   }
 
   private void close() {
@@ -86,11 +91,9 @@ final class Plugin {
         return;
       }
       closed = true;
-      leases.end(lease -> true);
-      compactions.close();
-      caches.tick();
-      streams.tick();
-      requests.tick();
+      Guarded.call("a listener to leases", () -> leases.end(lease -> true));
+      Guarded.call("compactions", compactions::close);
+      followOthers();
     }
     socket.close();
     LOG.info("the node drains: every order has ended");

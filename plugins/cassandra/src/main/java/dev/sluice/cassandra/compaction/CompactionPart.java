@@ -130,6 +130,7 @@ public final class CompactionPart implements TaskKind {
   /** Brings the node back to its own values; every order has ended. */
   public synchronized void close() {
     gate.ifPresent(Gate::close);
+    deferrals.look();
     rate.follow(Optional.empty());
     concurrency.follow(Optional.empty());
   }

@@ -11,6 +11,7 @@ import dev.sluice.hbase.regionserver.UpstreamPace;
 import dev.sluice.local.lease.Scope;
 import dev.sluice.local.lease.Setting;
 import dev.sluice.local.lease.SettingName;
+import dev.sluice.local.plugin.Guarded;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
@@ -216,11 +217,7 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
 
   /** Looks at the number of files at once, since a flush is about to add one; it never fails. */
   public void lookAtFiles() {
-    try {
-      guard.look();
-    } catch (RuntimeException e) {
-      LOG.error("the files of the stores cannot be counted", e);
-    }
+    Guarded.call("the look at how many files stores have", guard::look);
   }
 
   @Override

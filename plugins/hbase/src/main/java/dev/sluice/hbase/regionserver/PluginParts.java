@@ -1,5 +1,6 @@
 package dev.sluice.hbase.regionserver;
 
+import dev.sluice.local.plugin.Guarded;
 import java.util.Iterator;
 import java.util.List;
 import java.util.ServiceConfigurationError;
@@ -19,8 +20,11 @@ final class PluginParts {
   private final List<PluginPart> parts = new CopyOnWriteArrayList<>();
 
   void attach(RegionServerPlugin plugin) {
-    Iterator<PluginPart> found =
-        ServiceLoader.load(PluginPart.class, PluginPart.class.getClassLoader()).iterator();
+    attach(
+        ServiceLoader.load(PluginPart.class, PluginPart.class.getClassLoader()).iterator(), plugin);
+  }
+
+  void attach(Iterator<PluginPart> found, RegionServerPlugin plugin) {
     for (int tried = 0; tried < MAX_PARTS; tried++) {
       try {
         if (!found.hasNext()) {
@@ -55,11 +59,7 @@ final class PluginParts {
 
   private void each(Consumer<PluginPart> call) {
     for (PluginPart part : parts) {
-      try {
-        call.accept(part);
-      } catch (RuntimeException e) {
-        LOG.error("{} has failed", part.getClass().getName(), e);
-      }
+      Guarded.call(part.getClass().getName(), () -> call.accept(part));
     }
   }
 }

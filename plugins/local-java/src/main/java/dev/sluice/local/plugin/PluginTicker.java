@@ -51,11 +51,7 @@ public final class PluginTicker implements Runnable {
   }
 
   private void look() {
-    try {
-      leases.sweep();
-      tick.run();
-    } catch (RuntimeException e) {
-      LOG.error("a listener to leases has failed", e);
-    }
+    Guarded.call("a listener to leases", leases::sweep);
+    Guarded.call("a look at what time changes", tick);
   }
 }

@@ -12,6 +12,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PluginTickerTest {
   private static final int DEADLINE_SECONDS = 30;
@@ -28,16 +30,33 @@ class PluginTickerTest {
     assertEquals(3, ticks.get());
   }
 
-  @Test
-  void aFaultOfAPartEndsNothing() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aFaultOfAPartEndsNothing(boolean isAnotherVersion) throws Exception {
     PluginTicker.start(
         leases,
         () -> {
           ticks.incrementAndGet();
+          if (isAnotherVersion) {
+            throw new NoSuchMethodError("not in this version");
+          }
           throw new IllegalStateException("a fault");
         },
         () -> ticks.get() == 2,
         closed::countDown);
+    assertTrue(closed.await(DEADLINE_SECONDS, TimeUnit.SECONDS));
+    assertEquals(2, ticks.get());
+  }
+
+  @Test
+  void aListenerThatFailsKeepsNoTickOut() throws Exception {
+    leases.set("balancing", Scope.SERVER, Setting.of(SettingName.HOLD), "test", 1, false);
+    clock.advanceSeconds(1);
+    leases.addListener(
+        () -> {
+          throw new IllegalStateException("a fault");
+        });
+    PluginTicker.start(leases, ticks::incrementAndGet, () -> ticks.get() == 1, closed::countDown);
     assertTrue(closed.await(DEADLINE_SECONDS, TimeUnit.SECONDS));
   }
 
