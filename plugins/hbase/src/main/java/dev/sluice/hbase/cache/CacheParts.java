@@ -1,5 +1,6 @@
 package dev.sluice.hbase.cache;
 
+import dev.sluice.local.plugin.ConfiguredNumber;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -8,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
@@ -75,13 +77,9 @@ final class CacheParts {
 
   private static double reservedShare(Configuration conf) {
     String value = conf.getTrimmed(RESERVED_SHARE_KEY, String.valueOf(DEFAULT_RESERVED_SHARE));
-    try {
-      double share = Double.parseDouble(value);
-      if (share >= 0 && share < 1) {
-        return share;
-      }
-    } catch (NumberFormatException e) {
-      // It is told below, like one out of range.
+    OptionalDouble share = ConfiguredNumber.parse(value, 0, Math.nextDown(1.0));
+    if (share.isPresent()) {
+      return share.getAsDouble();
     }
     String wrong =
         "%s is \"%s\": set it to a number of at least 0 and less than 1, such as %s"

@@ -2,10 +2,12 @@ package dev.sluice.hbase.latency;
 
 import dev.sluice.hbase.regionserver.PluginPart;
 import dev.sluice.hbase.regionserver.RegionServerPlugin;
+import dev.sluice.local.plugin.ConfiguredNumber;
 import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.SnapshotReporter;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import org.apache.hadoop.conf.Configuration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,19 +40,27 @@ public final class LatencyReports implements PluginPart, SnapshotReporter {
   }
 
   void attach(OperationLatencies from, Configuration conf) {
-    double seconds = conf.getDouble(INTERVAL_KEY, DEFAULT_INTERVAL_SECONDS);
-    if (!(seconds >= LEAST_INTERVAL_SECONDS && seconds <= MOST_INTERVAL_SECONDS)) {
+    intervalNanos = (long) (intervalSeconds(conf) * NANOS_PER_SECOND);
+    latencies = from;
+  }
+
+  private static double intervalSeconds(Configuration conf) {
+    String text = conf.get(INTERVAL_KEY);
+    if (text == null) {
+      return DEFAULT_INTERVAL_SECONDS;
+    }
+    OptionalDouble seconds =
+        ConfiguredNumber.parse(text, LEAST_INTERVAL_SECONDS, MOST_INTERVAL_SECONDS);
+    if (seconds.isEmpty()) {
       LOG.error(
-          "{} is {}: {} is taken; set it to {} to {}",
+          "{} is \"{}\": {} is taken; set it to a number of seconds from {} to {}",
           INTERVAL_KEY,
-          seconds,
+          text,
           DEFAULT_INTERVAL_SECONDS,
           LEAST_INTERVAL_SECONDS,
           MOST_INTERVAL_SECONDS);
-      seconds = DEFAULT_INTERVAL_SECONDS;
     }
-    intervalNanos = (long) (seconds * NANOS_PER_SECOND);
-    latencies = from;
+    return seconds.orElse(DEFAULT_INTERVAL_SECONDS);
   }
 
   @Override

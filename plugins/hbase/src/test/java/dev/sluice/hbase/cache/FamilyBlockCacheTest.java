@@ -50,7 +50,7 @@ class FamilyBlockCacheTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"80%", "1", "-0.1", "NaN", ""})
+  @ValueSource(strings = {"80%", "1", "-0.1", "NaN", "0.5d", ""})
   void aShareThatIsNoneIsNamedWithItsKey(String value) {
     Configuration conf = new Configuration(false);
     conf.set(CacheParts.RESERVED_SHARE_KEY, value);

@@ -15,6 +15,8 @@ import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OperationLatenciesTest {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -147,11 +149,12 @@ class OperationLatenciesTest {
     assertTrue(members.figures().isEmpty() && members.latencies().isEmpty());
   }
 
-  @Test
-  void anIntervalThatCannotBeIsReplacedByTheDefault() {
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "601", "1s", "NaN", ""})
+  void anIntervalThatCannotBeIsReplacedByTheDefault(String value) {
     LatencyReports reports = new LatencyReports();
     Configuration conf = new Configuration(false);
-    conf.setDouble(LatencyReports.INTERVAL_KEY, 0);
+    conf.set(LatencyReports.INTERVAL_KEY, value);
     reports.attach(latencies, conf);
     clock.advanceNanos(SECOND - 1);
     reports.tick();
