@@ -77,6 +77,7 @@ sluice_test(store_test sluice_store
   sluice/log/blank_ahead_file_test.cc
   sluice/log/log_files_test.cc
   sluice/log/log_names_test.cc
+  sluice/log/log_sampler_test.cc
   sluice/log/log_tiers_test.cc
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc

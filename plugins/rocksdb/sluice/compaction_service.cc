@@ -63,8 +63,9 @@ void CompactionService::PrepareOptions(const std::string& path,
 }
 
 void CompactionService::Opened(DB* db) {
+  Guarded([&] { process_->Opened(db); });
+  // What has failed there, such as a thread, has nothing to do with workers.
   Guarded([&] {
-    process_->Opened(db);
     if (const auto database = process_->DatabaseOf(db)) {
       remote_.Open(*database);
     }

@@ -105,8 +105,9 @@ void LogTiers::Opened(TieredLogs* logs) {
   logs->SetInUse();
   if (is_sampling_) return;
   if (sampler_.joinable()) sampler_.join();
-  is_sampling_ = true;
+  // Where it cannot be started, that throws; the next opening tries it again.
   sampler_ = StartSignalFreeThread("sluice-queues", [this] { RunSampler(); });
+  is_sampling_ = true;
 }
 
 void LogTiers::RunSampler() {
