@@ -10,6 +10,7 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -21,11 +22,25 @@ final class DeadlineChannel implements ReadableByteChannel, Closeable {
   private final Duration patience;
 
   DeadlineChannel(Path socket, Duration patience) throws IOException {
+    this(
+        SocketChannel.open(UnixDomainSocketAddress.of(socket)),
+        SelectorProvider.provider(),
+        patience);
+  }
+
+  /** Takes a connection over, and closes it where nothing can be waited for on it. */
+  DeadlineChannel(SocketChannel connected, SelectorProvider selectors, Duration patience)
+      throws IOException {
     this.patience = patience;
-    channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
-    channel.configureBlocking(false);
-    selector = Selector.open();
-    key = channel.register(selector, 0);
+    channel = connected;
+    try {
+      channel.configureBlocking(false);
+      selector = selectors.openSelector();
+      key = channel.register(selector, 0);
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
   }
 
   @Override

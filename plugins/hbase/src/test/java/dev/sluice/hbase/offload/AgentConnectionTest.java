@@ -2,6 +2,7 @@ package dev.sluice.hbase.offload;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -13,13 +14,16 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 
 /** What an agent may answer, and what is made of it. */
 class AgentConnectionTest {
@@ -105,6 +109,17 @@ class AgentConnectionTest {
   void thereIsNoAgent() throws IOException {
     server.close();
     assertEquals(Reasons.NO_AGENT, reasonOfRun());
+  }
+
+  /** A server may have no file left for what waits, and asks again with its next compaction. */
+  @Test
+  void aConnectionThatCannotBeWaitedOnIsClosed() throws IOException {
+    SelectorProvider noFileLeft = Mockito.mock(SelectorProvider.class);
+    Mockito.when(noFileLeft.openSelector()).thenThrow(new IOException("Too many open files"));
+    SocketChannel connected = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+    assertThrows(
+        IOException.class, () -> new DeadlineChannel(connected, noFileLeft, Duration.ofSeconds(5)));
+    assertFalse(connected.isOpen());
   }
 
   /** The store has switched compactions off: that must not wait for an agent. */
