@@ -2,10 +2,12 @@ package dev.sluice.local.protocol;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -15,12 +17,16 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Where a socket is made: a stale one is taken over, one that is served is left alone. */
 class SocketPlace {
   private static final String MODE = "rw-rw----";
   // Java has no flock: those who may compete for this folder are Java programs all of them.
   private static final String LOCK_NAME = ".lock";
+  private static final int LOCK_ATTEMPTS = 50;
+  private static final long LOCK_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
   private final Path path;
   private Object fileKey;
@@ -37,16 +43,42 @@ class SocketPlace {
   ServerSocketChannel listen() throws IOException {
     Path folder = path.getParent();
     Files.createDirectories(folder);
-    // Within one process the lock of a file is refused, not waited for.
+    // Others of this process are waited for here, and those of other processes at the lock.
     synchronized (SocketPlace.class) {
       try (FileChannel lockFile =
               FileChannel.open(
                   folder.resolve(LOCK_NAME), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-          FileLock lock = lockFile.lock()) {
+          FileLock lock = lockSoon(lockFile)) {
         assert lock.isValid();
         refuseServed();
         return bind();
       }
+    }
+  }
+
+  /**
+   * Who has the lock keeps it for an instant; one that was stopped meanwhile must not keep a store
+   * from starting.
+   */
+  private FileLock lockSoon(FileChannel lockFile) throws IOException {
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+      FileLock lock = tryLock(lockFile);
+      if (lock != null) {
+        return lock;
+      }
+      LockSupport.parkNanos(LOCK_PAUSE_NANOS);
+    }
+    throw new IOException(
+        path.resolveSibling(LOCK_NAME)
+            + " stays locked: find who has it by fuser, and end that process");
+  }
+
+  private static FileLock tryLock(FileChannel lockFile) throws IOException {
+    try {
+      return lockFile.tryLock();
+    } catch (OverlappingFileLockException e) {
+      // Another class loader's copy of this class has it.
+      return null;
     }
   }
 
@@ -59,14 +91,25 @@ class SocketPlace {
       throw new IOException(
           path + " is not a socket: remove it, or give the instance another name");
     }
-    try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
+    if (isServed()) {
       throw new IOException(
-          path
-              + (channel.isConnected() ? " is served by another process" : " is in use")
-              + ": stop it, or give the instance another name");
+          path + " is served by another process: stop it, or give the instance another name");
+    }
+    // Its process is gone; the new socket takes its name.
+    Files.deleteIfExists(path);
+  }
+
+  /** Also by a process that takes no connections, for which it does not wait. */
+  private boolean isServed() throws IOException {
+    try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      probe.configureBlocking(false);
+      probe.connect(UnixDomainSocketAddress.of(path));
+      return true;
     } catch (ConnectException refused) {
-      // Its process is gone; the new socket takes its name.
-      Files.deleteIfExists(path);
+      return false;
+    } catch (SocketException full) {
+      // As many wait for it as may.
+      return true;
     }
   }
 

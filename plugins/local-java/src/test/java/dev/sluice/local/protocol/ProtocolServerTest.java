@@ -9,15 +9,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.sluice.local.lease.LeaseStore;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,9 +31,11 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class ProtocolServerTest {
+  private static final int DEADLINE_SECONDS = 30;
   private static final String SNAPSHOT = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"snapshot\"}\n";
 
   @TempDir private Path folder;
@@ -158,6 +164,53 @@ class ProtocolServerTest {
     IOException refused = assertThrows(IOException.class, this::start);
     assertTrue(refused.getMessage().contains("another name"), refused.getMessage());
     connect().close();
+  }
+
+  /** Whether one more may wait for the socket, which then does. */
+  private boolean hasRoom(List<SocketChannel> waiting) throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    waiting.add(channel);
+    channel.configureBlocking(false);
+    try {
+      return channel.connect(UnixDomainSocketAddress.of(path()));
+    } catch (SocketException full) {
+      return false;
+    }
+  }
+
+  /** Its process is stopped, and as many wait for it as may. */
+  @Test
+  @Timeout(DEADLINE_SECONDS)
+  void aServedSocketThatTakesNobodyIsNotWaitedFor() throws IOException {
+    Files.createDirectories(path().getParent());
+    List<SocketChannel> waiting = new ArrayList<>();
+    try (ServerSocketChannel stopped = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      stopped.bind(UnixDomainSocketAddress.of(path()), 1);
+      while (hasRoom(waiting)) {
+        assertTrue(waiting.size() < ProtocolServer.MAX_CONNECTIONS);
+      }
+      IOException refused = assertThrows(IOException.class, this::start);
+      assertTrue(refused.getMessage().contains("another name"), refused.getMessage());
+    } finally {
+      for (SocketChannel channel : waiting) {
+        channel.close();
+      }
+    }
+  }
+
+  /** Whoever has it was stopped, and so may never give it back. */
+  @Test
+  void aLockIsNotWaitedForWithoutEnd() throws IOException {
+    Files.createDirectories(path().getParent());
+    Path lockPath = path().resolveSibling(".lock");
+    try (FileChannel file =
+            FileChannel.open(lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = file.lock()) {
+      assertTrue(lock.isValid());
+      IOException refused = assertThrows(IOException.class, this::start);
+      assertTrue(refused.getMessage().contains(lockPath.toString()), refused.getMessage());
+    }
+    start();
   }
 
   @Test
