@@ -1,29 +1,23 @@
 package dev.sluice.hbase.flush;
 
 import dev.sluice.local.lease.LeaseStore;
-import dev.sluice.local.protocol.Refusal;
+import dev.sluice.local.plugin.OrderGuard;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Ends every order on flushes before a region, or the server, has so much in memory that it refuses
  * writes.
  */
-final class MemoryGuard {
-  private static final Logger LOG = LoggerFactory.getLogger(MemoryGuard.class);
+final class MemoryGuard extends OrderGuard {
   // Of the size at which the store flushes by force.
   private static final double END_PRESSURE = 0.9;
   private static final double RELEASE_PRESSURE = 0.7;
 
-  private final LeaseStore leases;
   private final Supplier<Map<Object, MemoryLimits>> regions;
   private final DoubleSupplier pressure;
-  private volatile String reason = "";
-  private volatile long ends;
 
   /**
    * Makes one.
@@ -33,7 +27,7 @@ final class MemoryGuard {
    */
   MemoryGuard(
       LeaseStore leases, Supplier<Map<Object, MemoryLimits>> regions, DoubleSupplier pressure) {
-    this.leases = leases;
+    super(leases, FlushPart.KIND, "Try again when it has been flushed.");
     this.regions = regions;
     this.pressure = pressure;
   }
@@ -51,34 +45,7 @@ final class MemoryGuard {
     } else if (isTripped()
         && share < RELEASE_PRESSURE
         && now.values().stream().allMatch(MemoryLimits::belowRelease)) {
-      reason = "";
-      LOG.info("orders on flushes are taken again");
-    }
-  }
-
-  private void trip(String why) {
-    boolean first = !isTripped();
-    reason = why;
-    int ended = leases.end(lease -> lease.kind().equals(FlushPart.KIND));
-    if (first) {
-      ends = ends + 1;
-      LOG.warn("{}: {} orders on flushes end, and none is taken until it has less", why, ended);
-    }
-  }
-
-  private boolean isTripped() {
-    return !reason.isEmpty();
-  }
-
-  /** How often it had to end orders. */
-  long ends() {
-    return ends;
-  }
-
-  void refuseIfTripped() throws Refusal {
-    String now = reason;
-    if (!now.isEmpty()) {
-      throw Refusal.refused(now, "Try again when it has been flushed.");
+      release();
     }
   }
 }
