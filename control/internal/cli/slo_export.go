@@ -23,7 +23,7 @@ func newSLOExport(environment Environment) *cobra.Command {
 		Use:   "export",
 		Short: "Write service levels as a file for sluice slo apply",
 		Long:  sloExportLong + connectionHelp,
-		Example: `  sluice slo export > levels.yaml
+		Example: `  sluice slo export
   sluice slo export -o json`,
 		Args: positional(),
 	}
