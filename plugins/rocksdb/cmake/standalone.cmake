@@ -75,6 +75,7 @@ sluice_test(store_test sluice_store
   sluice/store/contract_test.cc
   sluice/latency/timing_statistics_test.cc
   sluice/log/blank_ahead_file_test.cc
+  sluice/log/log_directory_test.cc
   sluice/log/log_files_test.cc
   sluice/log/log_names_test.cc
   sluice/log/log_sampler_test.cc

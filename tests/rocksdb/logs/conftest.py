@@ -32,11 +32,12 @@ def program(patched: Staged, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TwoDisks:
-    """A fast and a slow one, with the database on the fast one."""
+    """A fast and a slow one, with the database on the fast one, and its logs in it or beside it."""
 
-    def __init__(self, folder: Path, program: Path):
+    def __init__(self, folder: Path, program: Path, *, has_log_folder: bool):
         self._folder = folder
         self._program = program
+        self._has_log_folder = has_log_folder
         self.fast = VolatileDisk(_made(folder / "fast"))
         self.slow = VolatileDisk(_made(folder / "slow"))
         self._ends = ExitStack()
@@ -65,9 +66,11 @@ class TwoDisks:
         return self.fast.mount_point / "orders"
 
     def options(self) -> str:
-        return plugin_options(
+        plugin = plugin_options(
             socket_directory=self._folder, remote="false", wal_slow_directory=self.slow_folder
         )
+        beside = f";wal_dir={self.fast.mount_point / 'wal'}" if self._has_log_folder else ""
+        return plugin + beside
 
     def writer(self, *, makes_logs_ahead: bool = False) -> RowWriter:
         options = f"{self.options()};async_wal_precreate={str(makes_logs_ahead).lower()}"
@@ -115,13 +118,13 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def two_disks(program: Path) -> Iterator[TwoDisks]:
+@pytest.fixture(scope="session", params=[False, True], ids=["logs in it", "logs beside it"])
+def two_disks(request: pytest.FixtureRequest, program: Path) -> Iterator[TwoDisks]:
     if os.geteuid():
         pytest.skip("mounting disks needs root")
     with (
         tempfile.TemporaryDirectory(prefix="sluice-logs-", dir="/dev/shm") as folder,
-        TwoDisks(Path(folder), program) as made,
+        TwoDisks(Path(folder), program, has_log_folder=request.param) as made,
     ):
         yield made
         made.require_losses()

@@ -10,10 +10,10 @@
 
 namespace sluice {
 
-// Has nothing synced while the name of each log that was written to survives a
-// crash. The store syncs the folder for each log, and the device would be
-// waited for because the next one has been made meanwhile. For a folder that
-// has logs alone.
+// Has nothing synced while the names of all logs that were written to, and of
+// all other files, survive a crash. The store syncs the folder for each log,
+// and the device would be waited for because the next one has been made
+// meanwhile.
 class LogDirectory : public ROCKSDB_NAMESPACE::FSDirectoryWrapper {
  public:
   LogDirectory(std::unique_ptr<ROCKSDB_NAMESPACE::FSDirectory> directory,

@@ -1,5 +1,7 @@
 #include "sluice/log/log_names.h"
 
+#include <algorithm>
+
 namespace sluice {
 
 using ROCKSDB_NAMESPACE::IOStatus;
@@ -20,22 +22,36 @@ void LogNames::Removed(uint64_t number) {
   needed_.erase(number);
 }
 
+void LogNames::MadeOther() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++others_made_;
+}
+
 IOStatus LogNames::Sync(const SyncDirectory& sync) {
   std::set<uint64_t> there;
+  uint64_t others;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     there = unsynced_;
+    others = others_made_;
   }
   IOStatus status = sync();
   if (!status.ok()) return status;
-  for (const uint64_t number : there) Removed(number);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const uint64_t number : there) {
+    unsynced_.erase(number);
+    needed_.erase(number);
+  }
+  others_synced_ = std::max(others_synced_, others);
   return status;
 }
 
 IOStatus LogNames::SyncNeeded(const SyncDirectory& sync) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (needed_.empty()) return IOStatus::OK();
+    if (needed_.empty() && others_synced_ == others_made_) {
+      return IOStatus::OK();
+    }
   }
   return Sync(sync);
 }

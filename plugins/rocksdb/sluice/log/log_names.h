@@ -1,4 +1,4 @@
-// Which logs would have no name after a crash.
+// Which files of the folder of the logs would have no name after a crash.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ class LogNames {
   // Something was appended to it: from now on its name is needed.
   void Begun(uint64_t number);
   void Removed(uint64_t number);
+  // Something else got a name there, which is needed at once.
+  void MadeOther();
 
   ROCKSDB_NAMESPACE::IOStatus Sync(const SyncDirectory& sync);
   // Does nothing while all names that are needed survive a crash.
@@ -29,6 +31,8 @@ class LogNames {
   std::set<uint64_t> unsynced_;
   // Those of them that were begun.
   std::set<uint64_t> needed_;
+  uint64_t others_made_ = 0;
+  uint64_t others_synced_ = 0;
 };
 
 }  // namespace sluice

@@ -69,6 +69,23 @@ TEST_F(LogNamesTest, ANumberThatComesAgainNeedsItsNameAgain) {
   EXPECT_TRUE(IsSynced());
 }
 
+TEST_F(LogNamesTest, TheNameOfAnythingElseIsNeededAtOnce) {
+  names_.MadeOther();
+  EXPECT_TRUE(IsSynced(IOStatus::IOError("the test wants it")));
+  EXPECT_TRUE(IsSynced());
+  EXPECT_FALSE(IsSynced());
+}
+
+TEST_F(LogNamesTest, SomethingElseThatIsMadeDuringASyncIsNotCoveredByIt) {
+  EXPECT_TRUE(names_
+                  .Sync([this] {
+                    names_.MadeOther();
+                    return IOStatus::OK();
+                  })
+                  .ok());
+  EXPECT_TRUE(IsSynced());
+}
+
 TEST_F(LogNamesTest, TheNameOfALogThatWasRemovedIsNotNeeded) {
   names_.Made(7);
   names_.Begun(7);

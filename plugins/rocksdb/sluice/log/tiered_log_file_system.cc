@@ -55,6 +55,14 @@ std::shared_ptr<TieredLogs> TieredLogFileSystem::LogsOf(
   return nullptr;
 }
 
+void TieredLogFileSystem::NoteOther(const std::string& path) {
+  if (!has_any_) return;
+  const std::string folder = PlainPath(path.substr(0, path.rfind('/')));
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = by_folder_.find(folder);
+  if (found != by_folder_.end()) found->second->files()->names()->MadeOther();
+}
+
 IOStatus TieredLogFileSystem::TieredLogsOf(const std::string& path,
                                            std::shared_ptr<TieredLogs>* logs) {
   *logs = LogsOf(path);
@@ -70,8 +78,22 @@ IOStatus TieredLogFileSystem::NewWritableFile(
     std::unique_ptr<FSWritableFile>* file, IODebugContext* debug) {
   return Tried([&] {
     const auto logs = LogsOf(name);
-    return logs ? logs->NewLog(name, options, file)
-                : target()->NewWritableFile(name, options, file, debug);
+    if (logs) return logs->NewLog(name, options, file);
+    IOStatus status = target()->NewWritableFile(name, options, file, debug);
+    NoteOther(name);
+    return status;
+  });
+}
+
+IOStatus TieredLogFileSystem::ReuseWritableFile(
+    const std::string& name, const std::string& old_name,
+    const FileOptions& options, std::unique_ptr<FSWritableFile>* file,
+    IODebugContext* debug) {
+  return Tried([&] {
+    IOStatus status =
+        target()->ReuseWritableFile(name, old_name, options, file, debug);
+    NoteOther(name);
+    return status;
   });
 }
 
@@ -86,7 +108,9 @@ IOStatus TieredLogFileSystem::ReopenWritableFile(
     if (status.ok() && logs) {
       return IOStatus::NotSupported(name, "a log on two tiers");
     }
-    return target()->ReopenWritableFile(name, options, file, debug);
+    status = target()->ReopenWritableFile(name, options, file, debug);
+    NoteOther(name);
+    return status;
   });
 }
 
@@ -131,8 +155,10 @@ IOStatus TieredLogFileSystem::RenameFile(const std::string& name,
                                          IODebugContext* debug) {
   return Tried([&] {
     const auto logs = LogsOf(name);
-    return logs ? logs->files()->Rename(name, to)
-                : target()->RenameFile(name, to, options, debug);
+    IOStatus status = logs ? logs->files()->Rename(name, to)
+                           : target()->RenameFile(name, to, options, debug);
+    NoteOther(to);
+    return status;
   });
 }
 
@@ -144,8 +170,10 @@ IOStatus TieredLogFileSystem::LinkFile(const std::string& name,
     std::shared_ptr<TieredLogs> logs;
     IOStatus status = TieredLogsOf(name, &logs);
     if (!status.ok()) return status;
-    return logs ? IOStatus::NotSupported(name, "a log on two tiers")
-                : target()->LinkFile(name, to, options, debug);
+    if (logs) return IOStatus::NotSupported(name, "a log on two tiers");
+    status = target()->LinkFile(name, to, options, debug);
+    NoteOther(to);
+    return status;
   });
 }
 

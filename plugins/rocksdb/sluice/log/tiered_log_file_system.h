@@ -13,8 +13,9 @@
 
 namespace sluice {
 
-// Nothing but files NUMBER.log in a folder that was added, and in its folder
-// `archive`, is other than below. Logs from before are read as they are.
+// Nothing but files NUMBER.log in a folder that was added, in its folder
+// `archive`, and the syncs of a folder that is not the database's, is other
+// than below. Logs from before are read as they are.
 class TieredLogFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
  public:
   explicit TieredLogFileSystem(
@@ -31,6 +32,11 @@ class TieredLogFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
 
   ROCKSDB_NAMESPACE::IOStatus NewWritableFile(
       const std::string& name, const ROCKSDB_NAMESPACE::FileOptions& options,
+      std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* file,
+      ROCKSDB_NAMESPACE::IODebugContext* debug) override;
+  ROCKSDB_NAMESPACE::IOStatus ReuseWritableFile(
+      const std::string& name, const std::string& old_name,
+      const ROCKSDB_NAMESPACE::FileOptions& options,
       std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* file,
       ROCKSDB_NAMESPACE::IODebugContext* debug) override;
   ROCKSDB_NAMESPACE::IOStatus ReopenWritableFile(
@@ -67,6 +73,9 @@ class TieredLogFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
       ROCKSDB_NAMESPACE::IODebugContext* debug) override;
 
  private:
+  // A file that is none of the logs has got a name: where tables are in the
+  // folder of the logs, that has to be synced for them.
+  void NoteOther(const std::string& path);
   std::shared_ptr<TieredLogs> LogsOf(const std::string& path);
   // Those whose log the file is, if it is one on two tiers.
   ROCKSDB_NAMESPACE::IOStatus TieredLogsOf(const std::string& path,
