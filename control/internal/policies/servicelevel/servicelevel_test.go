@@ -172,18 +172,24 @@ func TestTheMemoryThatIsGivenIsNotChanged(t *testing.T) {
 	}
 }
 
-func TestAFailoverGoesOnFromTheLeases(t *testing.T) {
-	l := newLoop(t, 2)
-	l.servers[0].lease, l.servers[1].lease = 3e8, 2e8
+// expectTakenOver takes a step, after which each server keeps so much.
+func (l *loop) expectTakenOver(t *testing.T, reservedBytes float64) {
+	t.Helper()
 	decisions, statuses := l.step()
 	for _, decision := range decisions {
-		if decision.Setting == nil || decision.Setting.Number != 3e8 {
+		if decision.Setting == nil || decision.Setting.Number != reservedBytes {
 			t.Errorf("the decision is %+v", decision)
 		}
 	}
-	if statuses[0].ReservedBytes != 3e8 {
+	if statuses[0].ReservedBytes != reservedBytes {
 		t.Errorf("it fares as %+v", statuses[0])
 	}
+}
+
+func TestAFailoverGoesOnFromTheLeases(t *testing.T) {
+	l := newLoop(t, 2)
+	l.servers[0].lease, l.servers[1].lease = 3e8, 2e8
+	l.expectTakenOver(t, 3e8)
 }
 
 // What nobody has answered yet says nothing of leases: an object that has cache keeps it.
@@ -196,15 +202,7 @@ func TestAFailoverBeforeAnybodyAnswers(t *testing.T) {
 	for _, server := range l.servers {
 		server.fresh, server.lease = true, 3e8
 	}
-	decisions, statuses := l.step()
-	for _, decision := range decisions {
-		if decision.Setting == nil || decision.Setting.Number != 3e8 {
-			t.Errorf("the decision is %+v", decision)
-		}
-	}
-	if statuses[0].ReservedBytes != 3e8 {
-		t.Errorf("it fares as %+v", statuses[0])
-	}
+	l.expectTakenOver(t, 3e8)
 }
 
 func TestNodesThatHaveLessToGive(t *testing.T) {

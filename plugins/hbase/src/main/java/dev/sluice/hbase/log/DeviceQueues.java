@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
  * the device has to do besides, and an edit that is logged to find that out is waited for by all
  * later ones of its region.
  */
-final class DeviceQueues implements LogQueues {
+final class DeviceQueues extends LogQueues {
   /** How often {@link #look} is to be called. */
   static final Duration PERIOD = Duration.ofMillis(10);
 
@@ -38,10 +38,10 @@ final class DeviceQueues implements LogQueues {
 
   private final Map<Tier, Supplier<OptionalLong>> devices;
   private final LongSupplier nanoTime;
-  private final RedirectThreshold threshold = RedirectThreshold.returningInSteps();
   private volatile Optional<Seen> seen = Optional.empty();
 
   DeviceQueues(Map<Tier, Supplier<OptionalLong>> devices, LongSupplier nanoTime) {
+    super(RedirectThreshold.returningInSteps());
     this.devices = devices;
     this.nanoTime = nanoTime;
   }
@@ -87,7 +87,7 @@ final class DeviceQueues implements LogQueues {
   }
 
   @Override
-  public boolean redirects(double sizeBytes, RedirectLimits limits) {
+  boolean redirects(double sizeBytes, RedirectLimits limits) {
     return seen.filter(this::isRecent).filter(now -> isWorth(now, limits)).isPresent()
         && threshold.redirects(sizeBytes, limits);
   }
@@ -106,18 +106,13 @@ final class DeviceQueues implements LogQueues {
   }
 
   @Override
-  public void forget() {
+  void forget() {
     seen = Optional.empty();
-    threshold.reset();
+    super.forget();
   }
 
   @Override
-  public double thresholdBytes(RedirectLimits limits) {
-    return threshold.sizeBytes(limits);
-  }
-
-  @Override
-  public OptionalLong requests(Tier tier) {
+  OptionalLong requests(Tier tier) {
     return devices.get(tier).get();
   }
 }

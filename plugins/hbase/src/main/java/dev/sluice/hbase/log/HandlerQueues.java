@@ -12,18 +12,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The queue of a tier is the handlers that wait until its log is synced. It needs nothing of the
  * devices, and is never longer than there are handlers.
  */
-final class HandlerQueues implements LogQueues {
-  private final RedirectThreshold threshold = RedirectThreshold.returningAtOnce();
+final class HandlerQueues extends LogQueues {
   private final Map<Tier, AtomicInteger> waiting = new EnumMap<>(Tier.class);
 
   HandlerQueues() {
+    super(RedirectThreshold.returningAtOnce());
     for (Tier tier : Tier.values()) {
       waiting.put(tier, new AtomicInteger());
     }
   }
 
   @Override
-  public boolean redirects(double sizeBytes, RedirectLimits limits) {
+  boolean redirects(double sizeBytes, RedirectLimits limits) {
     int waitingForFast = waiting(Tier.FAST);
     threshold.observe(waitingForFast, limits);
     return threshold.redirects(sizeBytes, limits) && isWorth(waitingForFast);
@@ -42,27 +42,17 @@ final class HandlerQueues implements LogQueues {
   }
 
   @Override
-  public void forget() {
-    threshold.reset();
-  }
-
-  @Override
-  public double thresholdBytes(RedirectLimits limits) {
-    return threshold.sizeBytes(limits);
-  }
-
-  @Override
-  public OptionalLong requests(Tier tier) {
+  OptionalLong requests(Tier tier) {
     return OptionalLong.of(waiting(tier));
   }
 
   @Override
-  public void begun(Tier tier) {
+  void begun(Tier tier) {
     waiting.get(tier).incrementAndGet();
   }
 
   @Override
-  public void ended(Tier tier) {
+  void ended(Tier tier) {
     waiting.get(tier).decrementAndGet();
   }
 }
