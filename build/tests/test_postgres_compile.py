@@ -11,6 +11,7 @@ from images import ROOT
 CONFIGURE = """\
 #!/bin/sh
 echo run >>configured-times
+echo "$@" >configured-with
 touch config.status
 [ ! -e "$SRC/broken" ] || exit 1
 touch Makefile.global
@@ -55,6 +56,12 @@ def test_a_configure_that_was_broken_off_is_run_again(environment: dict[str, str
     assert compile_it(environment) == 1
     broken.unlink()
     assert compile_it(environment) == 0
+
+
+def test_objects_follow_the_headers_that_they_include(environment: dict[str, str]):
+    assert compile_it(environment) == 0
+    options = Path(environment["BUILD"]) / "configured-with"
+    assert "--enable-depend" in options.read_text().split()
 
 
 def test_what_is_configured_stays_so(environment: dict[str, str]):

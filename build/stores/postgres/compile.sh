@@ -13,6 +13,8 @@ configure() {
     local options=(
         --prefix="$PREFIX"
         --disable-rpath
+        # A patch may change a header alone: what includes it is compiled again, too.
+        --enable-depend
         --with-icu
         --with-lz4
         --with-openssl
