@@ -34,21 +34,32 @@ def is_gone(process: int) -> bool:
     return state == "Z"
 
 
-@pytest.mark.parametrize("signal_name", ["TERM", "INT"])
-def test_a_signal_ends_the_script_and_its_children(series: Project, signal_name: str) -> None:
-    folder = series.root / "build" / "stores" / "toy"
+def end_by_signals(project: Project, handling: str, *signal_names: str) -> int:
+    """Start a compilation, send it the signals, and give its status; its children have to end."""
+    folder = project.root / "build" / "stores" / "toy"
     (folder / "recipe.toml").write_text(RECIPE)
     (folder / "compile.sh").write_text(COMPILE)
     (folder / "compile.sh").chmod(0o755)
-    # Whoever runs the tests in the background may have had them ignore the interrupt.
-    command = ["env", "--default-signal=INT", sys.executable, "-m", "sluice_dist"]
-    command += ["--root", str(series.root), "compile", "toy"]
-    ready = series.release().build / "objects" / "ready"
+    command = ["env", handling, sys.executable, "-m", "sluice_dist"]
+    command += ["--root", str(project.root), "compile", "toy"]
+    ready = project.release().build / "objects" / "ready"
     with subprocess.Popen(command, env=os.environ, stderr=subprocess.PIPE) as process:
         try:
             wait_until(ready.exists)
-            subprocess.run(["kill", f"-{signal_name}", str(process.pid)], check=True)
-            assert process.wait(DEADLINE_SECONDS) != 0
+            for name in signal_names:
+                subprocess.run(["kill", f"-{name}", str(process.pid)], check=True)
+            status = process.wait(DEADLINE_SECONDS)
         finally:
             process.terminate()
     wait_until(lambda: is_gone(int(ready.read_text())))
+    return status
+
+
+@pytest.mark.parametrize("signal_name", ["TERM", "INT", "HUP"])
+def test_a_signal_ends_the_script_and_its_children(series: Project, signal_name: str) -> None:
+    # Whoever runs the tests in the background may have had them ignore the signal.
+    assert end_by_signals(series, f"--default-signal={signal_name}", signal_name) > 0
+
+
+def test_the_end_of_the_terminal_is_none_under_nohup(series: Project) -> None:
+    assert end_by_signals(series, "--ignore-signal=HUP", "HUP", "TERM") == 143

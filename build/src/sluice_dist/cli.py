@@ -32,8 +32,7 @@ EPILOG = "docs/sluice-dist.md has the patch format and the lint rules."
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 is success, 1 a failure that was reported, 2 wrong usage."""
-    # So that scripts that run in a process group of their own are ended, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    _end_by_signals()
     parsed = _parser().parse_args(arguments)
     try:
         return parsed.run(parsed, Layout.find(parsed.root))
@@ -43,6 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("sluice-dist: interrupted", file=sys.stderr)
         return 130
+
+
+def _end_by_signals() -> None:
+    """Have scripts that run in a process group of their own ended, too."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Under `nohup` the end of the terminal is none.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 def _parser() -> argparse.ArgumentParser:
