@@ -40,6 +40,9 @@ KILL_AFTER_SECONDS = 900
 END_WITHIN_SECONDS = 30
 """What a step has for tidying up before it is killed."""
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a run, with all of its steps."""
+
 MAKE_VARIABLES = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 
 TAIL_LINES = 60
@@ -171,16 +174,18 @@ def _is_at_work(group: int) -> bool:
 
 
 def exit_on_termination() -> None:
-    """Makes SIGTERM end the running step as well, as an interrupt from the keyboard does."""
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    """Makes SIGTERM and SIGHUP end the running steps as well, as an interrupt from the keyboard."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # Under `nohup` the end of the terminal is none.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 @contextlib.contextmanager
 def termination_deferred() -> Iterator[None]:
-    """Holds back the end of this program, so that a step that it just started is known and ends."""
+    """Holds back the end of this program, so that every step that it has started ends."""
     came: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in numbers}
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in ENDING}
     try:
         yield
     finally:
@@ -256,8 +261,10 @@ def run_steps(steps: list[Step], suite: str, logs: Path, jobs: int = JOBS) -> li
                 continue
             time.sleep(POLL_SECONDS)
     finally:
-        for item in running:
-            end_group(item.process)
+        # Each has a session of its own: one that a second interrupt left out would go on.
+        with termination_deferred():
+            for item in running:
+                end_group(item.process)
     return [outcomes[step.name] for step in steps]
 
 

@@ -213,23 +213,61 @@ def test_step_that_will_not_end_is_killed(shell, monkeypatch):
     assert process.returncode == -9
 
 
-def test_terminated_runner_ends_its_step(tmp_path):
-    # The shell itself writes: a program that the signal ends would end the step before its trap.
-    command = f"trap ': > {tmp_path}/tidied; exit' TERM; : > {tmp_path}/ready; sleep 600 & wait"
-    declare(tmp_path, ("long", command, 1, []))
+def start_runner(tmp_path, *handling):
+    """A runner of the steps that are declared in tmp_path."""
     program = (
         "import pathlib, run; run.exit_on_termination(); here = pathlib.Path.cwd(); "
         "run.run_steps(run.load_steps(here), 'test', here / 'logs')"
     )
-    runner = subprocess.Popen(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(run.TOP / "tests")},
-    )
-    assert within_ten_seconds((tmp_path / "ready").exists)
+    environment = os.environ | {"PYTHONPATH": str(run.TOP / "tests")}
+    command = ["env", *handling, sys.executable, "-c", program]
+    return subprocess.Popen(command, cwd=tmp_path, env=environment)
+
+
+def tidying(tmp_path, name, how=":"):
+    """A step that notes that it is ready, and that it has tidied up when it is ended.
+
+    The shell itself writes: a program that the signal ends would end the step before its trap.
+    """
+    note = f"{tmp_path}/{name}"
+    return f"trap '{how}; : > {note}-tidied; exit' TERM; : > {note}-ready; sleep 600 & wait"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_terminated_runner_ends_its_step(tmp_path, number, status):
+    declare(tmp_path, ("long", tidying(tmp_path, "long"), 1, []))
+    runner = start_runner(tmp_path, "--default-signal=HUP")
+    assert within_ten_seconds((tmp_path / "long-ready").exists)
+    runner.send_signal(number)
+    assert runner.wait(60) == status
+    assert (tmp_path / "long-tidied").exists()
+
+
+def test_the_end_of_the_terminal_is_none_under_nohup(tmp_path):
+    declare(tmp_path, ("long", tidying(tmp_path, "long"), 1, []))
+    runner = start_runner(tmp_path, "--ignore-signal=HUP")
+    assert within_ten_seconds((tmp_path / "long-ready").exists)
+    runner.send_signal(signal.SIGHUP)
     runner.terminate()
     assert runner.wait(60) == 143
-    assert (tmp_path / "tidied").exists()
+
+
+def test_all_steps_end_when_the_runner_is_terminated_twice(tmp_path):
+    slowly = f": > {tmp_path}/asked; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done"
+    declare(
+        tmp_path,
+        ("first", tidying(tmp_path, "first", slowly), 1, []),
+        ("second", tidying(tmp_path, "second"), 1, []),
+    )
+    runner = start_runner(tmp_path)
+    for name in ("first-ready", "second-ready"):
+        assert within_ten_seconds((tmp_path / name).exists)
+    runner.terminate()
+    assert within_ten_seconds((tmp_path / "asked").exists)
+    runner.terminate()
+    (tmp_path / "go").touch()
+    runner.wait(60)
+    assert (tmp_path / "second-tidied").exists()
 
 
 def test_terminated_while_a_step_starts(tmp_path, monkeypatch):
