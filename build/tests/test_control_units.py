@@ -13,6 +13,10 @@ def test_it_is_started_again_for_as_long_as_it_takes(unit):
     assert {"Restart=always", "StartLimitIntervalSec=0"} <= set(lines)
 
 
+def test_the_agent_outlives_a_worker_that_the_kernel_kills():
+    assert "OOMPolicy=continue" in (UNITS / "sluice-agent.service").read_text().splitlines()
+
+
 @pytest.mark.parametrize("unit", ["sluice-agent", "sluice-controller"])
 def test_what_it_writes_is_its_own(unit):
     assert "UMask=0077" in (UNITS / f"{unit}.service").read_text().splitlines()
