@@ -1,5 +1,6 @@
 """The package of the control plane from this checkout's templates, around a made-up program."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,8 +70,13 @@ def test_what_it_runs_ends_when_it_is_removed_and_not_when_it_is_upgraded(
     package: Path, tmp_path: Path
 ):
     text = script(package, tmp_path / "control", "prerm")
-    stop = "deb-systemd-invoke stop sluice-agent.service sluice-controller.service"
-    assert f'if [ "$1" = remove ] && [ -d /run/systemd/system ]; then\n    {stop}' in text
+    stops = re.findall(r"^    deb-systemd-invoke stop (.*) \|\| true$", text, re.MULTILINE)
+    # What is written to a mount goes through the agent.
+    assert stops == [
+        "'sluice-pool-mount@*.service'",
+        "sluice-agent.service sluice-controller.service",
+    ]
+    assert text.index('if [ "$1" = remove ] && [ -d /run/systemd/system ]') < text.index(stops[0])
 
 
 def test_systemd_reads_what_an_upgrade_has_changed(package: Path, tmp_path: Path):
