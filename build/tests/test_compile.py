@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import HOOKED_GREETING, Project
+from conftest import HOOKED_GREETING, Project, user_git
 from sluice_dist import toolchain
 
 RECIPE = """\
@@ -247,6 +247,20 @@ def test_a_lost_repository_is_made_again(recipe: Project) -> None:
     recipe.add_patch(greeting=HOOKED_GREETING.replace("hello", "good day"))
     assert recipe.run("compile", "toy") == 0
     assert runs(recipe) == 2
+
+
+def test_a_checkout_that_was_broken_off_is_made_anew(recipe: Project) -> None:
+    recipe.run("compile", "toy")
+    source = recipe.release().build / "source"
+    folder = Path(user_git(source, "rev-parse", "--absolute-git-dir").strip())
+    # What git leaves that is killed while it makes a worktree.
+    (folder / "index.lock").touch()
+    (folder / "locked").write_text("initializing\n")
+    (source / "src" / "main.c").unlink()
+    recipe.add_patch(greeting=HOOKED_GREETING.replace("hello", "good day"))
+    assert recipe.run("compile", "toy") == 0
+    done = subprocess.run([staged(recipe) / "bin" / "toy"], capture_output=True)
+    assert done.stdout == b"good day\n"
 
 
 def test_a_failure_shows_the_end_of_the_log_and_where_it_is(recipe: Project, capsys) -> None:

@@ -1,5 +1,6 @@
 """Compiles a release and its plug-in, out of tree, and stages them; does nothing if unchanged."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 from pathlib import Path
 
 from sluice_dist.distribution import Distribution
-from sluice_dist.git import git
+from sluice_dist.git import GitFailure, git
 from sluice_dist.lock import only_one
 from sluice_dist.recipe import Recipe
 from sluice_dist.release import Release, files_sha256, source_files
@@ -55,9 +56,7 @@ class Compilation:
             if self._is_current("store", store, self.release.stage):
                 self._say("unchanged")
             else:
-                if not repository.has(self.source):
-                    shutil.rmtree(self.source, ignore_errors=True)
-                repository.place_worktree(self.source, commit)
+                self._bring_source(repository, commit)
                 self._compile_store(store)
             if self._has_plugin():
                 self._bring_plugin(store)
@@ -92,6 +91,15 @@ class Compilation:
         if not folder or self.release.testing:
             return None
         return Distribution(self.release, self.recipe.folder / folder)
+
+    def _bring_source(self, repository: UpstreamRepository, commit: str) -> None:
+        # One in which git was killed keeps git's locks, and is made anew: nobody works in it.
+        with contextlib.suppress(GitFailure):
+            if repository.has(self.source):
+                repository.place_worktree(self.source, commit)
+                return
+        shutil.rmtree(self.source, ignore_errors=True)
+        repository.place_worktree(self.source, commit)
 
     def _compile_store(self, inputs: dict[str, str]) -> None:
         before = self._stamp("objects")

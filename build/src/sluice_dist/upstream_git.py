@@ -98,7 +98,8 @@ class UpstreamRepository:
                 "save what you need of it elsewhere, and delete it",
             )
         git(self.path, "worktree", "prune")
-        git(self.path, "worktree", "add", "--force", *where, str(worktree), commit)
+        # Twice: also where git was killed while it made one, and has left it locked.
+        git(self.path, "worktree", "add", "--force", "--force", *where, str(worktree), commit)
 
     def has(self, worktree: Path) -> bool:
         """Whether WORKTREE is there and belongs to this repository."""
