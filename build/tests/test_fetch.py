@@ -1,6 +1,9 @@
 import hashlib
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from conftest import Project, pin_text
 
 UNREACHABLE = "http://127.0.0.1:9/toy-1.0.tar.gz"
@@ -84,6 +87,23 @@ def test_a_debian_suite_that_has_the_file_is_found(project: Project, debian, cap
         "stable",
         "testing",
     ]
+    assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
+
+
+@pytest.fixture
+def cache_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The cache on another file system than the checkout, as where homes have one of their own."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        if Path(folder).stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("the tests have one file system")
+        monkeypatch.setenv("XDG_CACHE_HOME", folder)
+        yield
+
+
+@pytest.mark.usefixtures("debian", "cache_elsewhere")
+def test_a_debian_file_gets_into_a_cache_on_another_file_system(project: Project) -> None:
+    set_places(project, debian_source())
+    assert project.run("fetch", "toy") == 0
     assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -87,7 +88,8 @@ class PrivateApt:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             arguments = ["--download-only", "--tar-only", "--only-source", wanted]
             self._run("apt-get", "source", *arguments, cwd=Path(folder))
-            (Path(folder) / file.name).replace(destination)
+            # Not a rename: the cache that it goes to may be on another file system.
+            shutil.move(Path(folder) / file.name, destination)
 
     def _entry(self) -> str:
         fields = {"types": "deb-src", "uris": self.archive.uri, "suites": self.suite}
