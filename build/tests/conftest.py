@@ -166,7 +166,21 @@ def series(project: Project) -> Project:
     return project
 
 
+# Answers that are no HTTP, or end too early.
+BROKEN_ANSWERS = {
+    "/broken/chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf",
+    "/broken/status": b"this is no answer\r\n\r\n",
+}
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path not in BROKEN_ANSWERS:
+            super().do_GET()
+            return
+        self.wfile.write(BROKEN_ANSWERS[self.path])
+        self.close_connection = True
+
     def log_message(self, *arguments) -> None:
         pass
 

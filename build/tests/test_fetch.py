@@ -35,6 +35,16 @@ def test_the_first_place_that_has_it_is_used(project: Project, address: str, cap
     assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
 
 
+@pytest.mark.parametrize("broken", ["chunk", "status"])
+def test_after_a_broken_answer_comes_the_next_place(
+    project: Project, address: str, capsys, broken: str
+) -> None:
+    set_places(project, url(f"{address}/broken/{broken}"), url(f"{address}/toy-1.0.tar.gz"))
+    assert project.run("fetch", "toy") == 0
+    assert "not to be had there: " in capsys.readouterr().err
+    assert cached(project).read_bytes() == (project.served / "toy-1.0.tar.gz").read_bytes()
+
+
 def test_what_is_cached_needs_no_place(project: Project) -> None:
     assert project.run("fetch", "toy") == 0
     set_places(project, url(UNREACHABLE))

@@ -1,5 +1,6 @@
 """A published archive at an address."""
 
+import http.client
 import sys
 import urllib.error
 import urllib.request
@@ -30,7 +31,7 @@ def fetch(place: dict[str, Any], archive: SourceArchive, destination: Path, layo
         ):
             total = int(answer.headers.get("Content-Length") or 0)
             _copy(answer, file, total, archive.name)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise Unavailable(str(reason)) from None
 
