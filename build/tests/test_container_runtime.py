@@ -1,11 +1,13 @@
 """The choice of a container runtime, with a podman that works under one configuration only."""
 
+import fcntl
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import Project
+from sluice_dist import container_runtime
 from sluice_dist.container_runtime import ContainerRuntimeError, detect, load_or_detect
 
 # Works where the configuration in CONTAINERS_CONF holds each word of NEEDS.
@@ -96,6 +98,45 @@ def test_an_earlier_result_is_used_until_podman_changes(machine, tmp_path: Path)
     assert load_or_detect(state) == first
     machine(needs="", version="5.0.0")
     assert load_or_detect(state).podman_version == "5.0.0"
+
+
+def test_a_detection_that_fails_leaves_the_earlier_result(machine, tmp_path: Path):
+    machine(needs="runc")
+    conf = Path(detect(tmp_path / "state").containers_conf)
+    before = conf.read_text()
+    machine(needs="impossible")
+    with pytest.raises(ContainerRuntimeError):
+        detect(tmp_path / "state")
+    assert conf.read_text() == before
+
+
+def test_one_at_a_time_tries_what_works(machine, tmp_path: Path, monkeypatch):
+    """Another one would write over the configuration that is tried."""
+    machine(needs="")
+    seen = []
+
+    def is_held(podman: str, environment: dict[str, str], root: Path) -> None:
+        with (root.parent / "lock").open("w") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        seen.append(root)
+
+    monkeypatch.setattr(container_runtime, "probe", is_held)
+    load_or_detect(tmp_path / "state")
+    assert len(seen) == 1
+
+
+def test_what_another_one_has_found_meanwhile_is_used(machine, tmp_path: Path, monkeypatch):
+    machine(needs="runc")
+    only_one, found = container_runtime.only_one, []
+
+    def behind_another(lock: Path):
+        monkeypatch.setattr(container_runtime, "only_one", only_one)
+        found.append(detect(lock.parent))
+        machine(needs="impossible")
+        return only_one(lock)
+
+    monkeypatch.setattr(container_runtime, "only_one", behind_another)
+    assert load_or_detect(tmp_path / "state") == found[0]
 
 
 def test_a_lost_configuration_is_made_again(machine, tmp_path: Path):

@@ -12,15 +12,18 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sluice_dist.errors import DistError
+from sluice_dist.lock import only_one
 from sluice_dist.stamp import read_stamp, write_stamp
 
 PROBE_TIMEOUT_SECONDS = 60
 OCI_RUNTIMES = ("crun", "runc")
+CONFIGURATION = "containers.conf"
 
 
 class ContainerRuntimeError(DistError):
@@ -107,52 +110,66 @@ def detect(state: Path, podman: str = "podman") -> ContainerRuntime:
 
     Raises ContainerRuntimeError that lists what was tried when none works.
     """
-    if not shutil.which(podman):
-        raise ContainerRuntimeError(f"{podman} is not installed", "run build/bootstrap")
-    state.mkdir(parents=True, exist_ok=True)
-    rejected: list[dict[str, str]] = []
-    for candidate in candidates():
-        conf = write_configuration(state, candidate)
-        environment = {**os.environ, **({"CONTAINERS_CONF": str(conf)} if conf else {})}
-        failure = probe(podman, environment, state / "probe")
-        if failure:
-            rejected.append({"candidate": candidate.describe(), "error": failure})
-            continue
-        found = ContainerRuntime(
-            podman,
-            podman_version(podman),
-            effective_runtime(podman, environment),
-            str(conf) if conf else None,
-            rejected,
-        )
-        write_stamp(state / "runtime.json", found.described())
-        return found
-    tried = "\n".join(f"  {entry['candidate']}: {entry['error']}" for entry in rejected)
-    raise ContainerRuntimeError(
-        f"no container can be started on this machine; tried:\n{tried}",
-        "install runc or crun, and run as root or with subordinate user ids (subuid(5))",
-    )
+    with _alone(state, podman):
+        return _detect(state, podman)
 
 
 def load_or_detect(state: Path, podman: str = "podman") -> ContainerRuntime:
     """The runtime found earlier for the same podman, else a new detection."""
+    found = _found_earlier(state, podman)
+    if found:
+        return found
+    with _alone(state, podman):
+        # Whoever was waited for may have found it.
+        return _found_earlier(state, podman) or _detect(state, podman)
+
+
+def _alone(state: Path, podman: str) -> AbstractContextManager[None]:
+    if not shutil.which(podman):
+        raise ContainerRuntimeError(f"{podman} is not installed", "run build/bootstrap")
+    state.mkdir(parents=True, exist_ok=True)
+    return only_one(state / "lock")
+
+
+def _detect(state: Path, podman: str) -> ContainerRuntime:
+    rejected: list[dict[str, str]] = []
+    for candidate in candidates():
+        tried = write_configuration(state, candidate)
+        environment = {**os.environ, **({"CONTAINERS_CONF": str(tried)} if tried else {})}
+        failure = probe(podman, environment, state / "probe")
+        if failure:
+            rejected.append({"candidate": candidate.describe(), "error": failure})
+            continue
+        oci_runtime = effective_runtime(podman, environment)
+        conf = str(tried.replace(tried.with_name(CONFIGURATION))) if tried else None
+        found = ContainerRuntime(podman, podman_version(podman), oci_runtime, conf, rejected)
+        write_stamp(state / "runtime.json", found.described())
+        return found
+    errors = "\n".join(f"  {entry['candidate']}: {entry['error']}" for entry in rejected)
+    raise ContainerRuntimeError(
+        f"no container can be started on this machine; tried:\n{errors}",
+        "install runc or crun, and run as root or with subordinate user ids (subuid(5))",
+    )
+
+
+def _found_earlier(state: Path, podman: str) -> ContainerRuntime | None:
     stored = read_stamp(state / "runtime.json")
     if not stored or not shutil.which(podman):
-        return detect(state, podman)
+        return None
     stored.pop("environment")
     found = ContainerRuntime(**stored)
     conf_is_there = found.containers_conf is None or Path(found.containers_conf).exists()
-    if found.podman_version != podman_version(podman) or not conf_is_there:
-        return detect(state, podman)
-    return found
+    return found if conf_is_there and found.podman_version == podman_version(podman) else None
 
 
 def write_configuration(state: Path, candidate: Candidate) -> Path | None:
-    """Write the candidate's containers.conf; None when the machine's own is to be used."""
-    conf = state / "containers.conf"
-    conf.unlink(missing_ok=True)
+    """Write the candidate's containers.conf; None when the machine's own is to be used.
+
+    Beside the one that others go by, until it is known to work.
+    """
     if candidate.is_machine_default:
         return None
+    conf = state / f"candidate-{CONFIGURATION}"
     conf.write_text(candidate.containers_conf())
     return conf.resolve()
 
