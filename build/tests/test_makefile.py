@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import HOOKED_GREETING, Project, commit
+from conftest import HOOKED_GREETING, Project, commit, user_git
 from images import ROOT
 
 
@@ -50,6 +50,25 @@ def test_changes_and_commits_that_are_not_exported_are_kept(checked_out: Project
     assert refused(checked_out, str(worktree))
     assert checked_out.run("export", "toy") == 0
     assert clean(checked_out).returncode == 0
+
+
+def test_what_was_stashed_is_kept(checked_out: Project):
+    """As `sluice-dist export` says to do with changes that are not for the series."""
+    worktree = checked_out.release().worktree
+    (worktree / "src" / "greeting.c").write_text(HOOKED_GREETING.replace("hello", "good day"))
+    user_git(worktree, "stash")
+    assert refused(checked_out, "refs/stash")
+    user_git(worktree, "stash", "drop")
+    assert clean(checked_out).returncode == 0
+
+
+def test_commits_of_another_branch_are_kept(checked_out: Project):
+    worktree = checked_out.release().worktree
+    user_git(worktree, "checkout", "--quiet", "-b", "later")
+    (worktree / "src" / "greeting.c").write_text(HOOKED_GREETING.replace("hello", "good day"))
+    commit(worktree, "another greeting")
+    user_git(worktree, "checkout", "--quiet", "patched/1.0")
+    assert refused(checked_out, "refs/heads/later")
 
 
 def test_what_git_cannot_read_is_kept(checked_out: Project):
