@@ -14,6 +14,7 @@ APT_GET = """\
 #!/bin/sh
 echo "$1" >>"$MACHINE/calls"
 case $1 in
+install) echo "$@" >>"$MACHINE/installs" ;;
 update) rm -f "$MACHINE/stale" ;;
 download) [ ! -e "$MACHINE/stale" ] && cp "$MACHINE"/store_1_all.deb . ;;
 esac
@@ -87,6 +88,14 @@ def test_programs_are_linked_into_a_venv_that_is_made_anew(checkout: Path):
     for name in ("stored", "storectl"):
         assert subprocess.run([venv / "bin" / name], capture_output=True).stdout == b"stored\n"
     assert calls(checkout) == ["download"]
+
+
+def test_another_installation_on_the_machine_is_waited_for(checkout: Path):
+    (checkout / "build" / "debian-packages.txt").write_text("no-such-package\n")
+    # This apt installs nothing, which is seen.
+    assert "could not install: no-such-package" in bootstrap(checkout).stderr
+    for install in (checkout.parent / "machine" / "installs").read_text().splitlines():
+        assert "--option DPkg::Lock::Timeout=900" in install
 
 
 def test_what_apt_does_not_know_is_asked_for_again_with_fresh_lists(checkout: Path):
