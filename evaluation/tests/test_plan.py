@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 from conftest import run_everything
@@ -160,6 +161,24 @@ def test_tuning_comes_first_and_is_frozen_once(burst, tmp_path, monkeypatch):
     assert tuning.plan["windows"] == [] or tuning.plan["windows"][0]["start_seconds"] == 1 + 10 + 9
     with pytest.raises(EvaluationError, match="settings are frozen once; plan again"):
         freeze.write(results, frozen)
+
+
+def test_settings_that_a_full_disk_broke_off_can_be_frozen_again(tmp_path, monkeypatch):
+    frozen = {"experiment": "postgres-burst", "profile": "small", "choices": []}
+    write = Path.write_text
+
+    def disk_is_full(file, text):
+        write(file, text[:5])
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", disk_is_full)
+        with pytest.raises(OSError, match="No space"):
+            freeze.write(tmp_path, frozen)
+    assert freeze.load(tmp_path, "postgres-burst", "small") is None
+    path = freeze.write(tmp_path, frozen)
+    assert freeze.load(tmp_path, "postgres-burst", "small") == frozen
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_tuning_is_not_frozen_without_a_run_that_was_given_up(burst, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -231,11 +232,15 @@ def write(results: Path, frozen: dict[str, Any]) -> Path:
     """Write the choice; EvaluationError when there is one, since it may not change any more."""
     path = path_of(results, frozen["experiment"], frozen["profile"])
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Whole or not there: half of it would neither be read nor be written again.
+    staged = path.with_name(f".{FILE_NAME}.{os.getpid()}")
     try:
-        with path.open("x") as out:
-            out.write(json.dumps(frozen, indent=1, ensure_ascii=False) + "\n")
+        staged.write_text(json.dumps(frozen, indent=1, ensure_ascii=False) + "\n")
+        path.hardlink_to(staged)
     except FileExistsError as error:
         raise EvaluationError(
             f"{path} exists: settings are frozen once; plan again for the runs that use them"
         ) from error
+    finally:
+        staged.unlink(missing_ok=True)
     return path
