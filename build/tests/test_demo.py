@@ -1,0 +1,98 @@
+"""build/demo with programs that only note that they are called."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from images import ROOT, wait_until
+
+NOTE = """\
+#!/bin/sh
+[ ! -e /proc/$$/fd/9 ] || echo "has the lock" >>"$CALLS"
+echo "${0##*/} $*" >>"$CALLS"
+"""
+# An experiment lasts until the file `go` is there.
+PLAY = """\
+#!/bin/sh
+case $* in
+*evaluate.yml*)
+    echo "evaluate begins" >>"$CALLS"
+    while [ ! -e "$CALLS-go" ]; do sleep 0.05; done
+    echo "evaluate ends" >>"$CALLS"
+    ;;
+*teardown.yml*) echo "teardown" >>"$CALLS" ;;
+esac
+"""
+PROGRAMS = {"ansible-playbook": PLAY, "id": "#!/bin/sh\necho 0\n"} | dict.fromkeys(
+    ("make", "sluice-dist", "sluice-evaluation"), NOTE
+)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    checkout = tmp_path / "checkout"
+    for folder in ("ansible", "build"):
+        (checkout / folder).mkdir(parents=True)
+    shutil.copy2(ROOT / "build" / "demo", checkout / "build" / "demo")
+    write_program(checkout / "build" / "bootstrap", NOTE)
+    for name, text in PROGRAMS.items():
+        write_program(checkout / ".work" / "venv" / "bin" / name, text)
+    context = checkout / ".work" / "testbed" / "local" / "secrets" / "certificates"
+    context.mkdir(parents=True)
+    (context / "operator-operator.yml").write_text("controller: 127.0.0.1:7413\n")
+    return checkout
+
+
+def write_program(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+
+
+def start(checkout: Path) -> subprocess.Popen[str]:
+    programs = checkout / ".work" / "venv" / "bin"
+    environment = os.environ | {
+        "CALLS": str(checkout / "calls"),
+        "PATH": f"{programs}:/usr/bin:/bin",
+    }
+    # Whoever runs the tests may have had them ignore the signal.
+    command = ["env", "--default-signal=HUP", checkout / "build" / "demo"]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def calls(checkout: Path) -> list[str]:
+    file = checkout / "calls"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_one_at_a_time_is_at_work_in_a_checkout(checkout: Path):
+    (checkout / "calls-go").touch()
+    with (checkout / ".work" / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with start(checkout) as demo:
+            assert "another one is at work" in demo.communicate()[1]
+    assert demo.returncode == 1
+    assert calls(checkout) == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143)])
+def test_the_test_bed_is_taken_down_after_what_a_signal_broke_off(
+    checkout: Path, number: int, status: int
+):
+    with start(checkout) as demo:
+        try:
+            wait_until("an experiment runs", lambda: "evaluate begins" in calls(checkout))
+            demo.send_signal(number)
+        finally:
+            (checkout / "calls-go").touch()
+        told = demo.communicate()[0]
+    assert calls(checkout)[-3:] == ["evaluate begins", "evaluate ends", "teardown"]
+    assert "has the lock" not in calls(checkout)
+    assert "the report:" not in told
+    assert demo.returncode == status
