@@ -81,7 +81,7 @@ def test_one_at_a_time_is_at_work_in_a_checkout(checkout: Path):
     assert calls(checkout) == []
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_the_test_bed_is_taken_down_after_what_a_signal_broke_off(
     checkout: Path, number: int, status: int
 ):
