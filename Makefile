@@ -3,8 +3,9 @@
 .PHONY: help demo demo-pool test test-all build package image ycsb up down evaluate report lint format \
   requirements clean
 
-# Stores that have a patch series, and the settings of the targets that use the test bed.
+# Stores that have a patch series, those of them that have an image, and the settings of the targets that use the test bed.
 STORES ?= $(notdir $(wildcard patches/*))
+IMAGES = $(filter $(STORES),$(patsubst build/stores/%/image/recipe.toml,%,$(wildcard build/stores/*/image/recipe.toml)))
 INVENTORY ?= local
 PROFILE ?= smoke
 RESULTS ?= results
@@ -43,9 +44,9 @@ package: bootstrap ## Make the Debian packages of the control plane and of every
 	set -e; for store in $(STORES); do for variant in patched stock; do \
 	  sluice-dist package "$$store" --variant "$$variant"; done; done
 
-image: package ## Make the image of the nodes, and those of every store, patched and stock
+image: package ## Make the image of the nodes, and those of every store that has one, patched and stock
 	sluice-dist image node
-	set -e; for store in $(STORES); do for variant in patched stock; do \
+	set -e; for store in $(IMAGES); do for variant in patched stock; do \
 	  sluice-dist image "$$store" --variant "$$variant"; done; done
 
 ycsb: bootstrap ## Make the YCSB bundle

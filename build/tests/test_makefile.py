@@ -1,6 +1,7 @@
 """Targets of the Makefile that a checkout begins and ends with."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -9,10 +10,24 @@ from conftest import HOOKED_GREETING, Project, commit, user_git
 from images import ROOT
 
 
+def lines_of(*words: str) -> str:
+    """What make would do."""
+    command = ["make", "--dry-run", *words]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
 def test_images_are_made_of_packages_that_are_made_before():
-    command = ["make", "--dry-run", "image", "STORES=toy"]
-    lines = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    lines = lines_of("image", "STORES=toy")
     assert 0 < lines.find("sluice-dist package") < lines.find("sluice-dist image")
+
+
+def test_images_are_made_of_the_stores_that_have_one():
+    loop = re.compile(r"for store in (.*); do for variant .*\n\s*sluice-dist image")
+    recipes = ROOT.glob("build/stores/*/image/recipe.toml")
+    stores = {recipe.parents[1].name for recipe in recipes}
+    assert set(loop.search(lines_of("image"))[1].split()) == stores
+    chosen = loop.search(lines_of("image", "STORES=postgres ignite"))
+    assert chosen[1].split() == ["postgres"]
 
 
 @pytest.fixture
