@@ -71,7 +71,11 @@ final class PaceControl {
   private Wait waitFor(Operation operation, Lease order, long nowNanos) {
     return switch (order.setting().name()) {
       case HOLD -> Wait.HELD;
-      case RATE_BYTES_PER_SECOND -> new Wait(bucket(order, nowNanos).waitNanos(), false, true);
+      // What has done nothing here, such as a compaction that another node does, owes no rate.
+      case RATE_BYTES_PER_SECOND ->
+          operation.isCharged()
+              ? new Wait(bucket(order, nowNanos).waitNanos(), false, true)
+              : Wait.NONE;
       case STOCK -> StockPace.waitFor(operation, nowNanos);
       default -> Wait.NONE;
     };

@@ -146,6 +146,16 @@ class PaceControlTest {
   }
 
   @Test
+  void whoHasDoneNothingHereDoesNotWaitForTheOthersOfItsRate() {
+    Operation elsewhere = operation("b", FAMILY);
+    set(TABLE, rate(1), 100);
+    assertFalse(write(operation, CHUNK).isOver());
+    assertTrue(write(elsewhere, 0).isOver());
+    set(TABLE, Setting.of(SettingName.HOLD), 100);
+    assertTrue(pace.waitFor(elsewhere, clock.getAsLong()).held());
+  }
+
+  @Test
   void whatIsReadAndThenWrittenIsChargedOnce() {
     set(FAMILY, rate(1e6), 100);
     operation.read(1_000_000);
