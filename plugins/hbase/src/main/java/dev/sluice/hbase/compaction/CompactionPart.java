@@ -152,7 +152,8 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
     Operation operation = new Operation(name, scope, System.nanoTime());
     String key = parsed.map(each -> each.encodedRegion() + "#" + each.family()).orElse(name);
     synchronized (running) {
-      running.put(name, new RunningCompaction(waiting.begin(key), operation, region, meter));
+      String id = meter.map(ReadMeter::id).orElseGet(() -> waiting.begin(key));
+      running.put(name, new RunningCompaction(id, operation, region, meter));
       operation.abort(waiting.abortReason(key));
     }
     if (meter.isPresent()) {
@@ -164,7 +165,9 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
 
   /** Told by the compactor that counts, before it opens files: that can take long. */
   void begins(ReadMeter compaction, HStore store) {
-    queue.started(compaction, StoreView.keyOf(store), StoreView.scopeOf(store));
+    String key = StoreView.keyOf(store);
+    compaction.name(waiting.begin(key));
+    queue.started(compaction, key, StoreView.scopeOf(store));
   }
 
   void ended(ReadMeter compaction) {
@@ -187,6 +190,7 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
     queue.finished(name);
     if (compaction != null) {
       throttle.finish(compaction.operation());
+      compaction.meter().ifPresent(ReadMeter::chargeToNext);
     }
   }
 

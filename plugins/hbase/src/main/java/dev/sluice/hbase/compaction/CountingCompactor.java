@@ -68,11 +68,20 @@ public class CountingCompactor extends DefaultCompactor {
     Optional<CompactionPart> part = LeasedCompactionController.partOf(control);
     try {
       part.ifPresent(each -> each.begins(meter, store));
-      return super.compact(request, control, user);
+      return merge(request, control, user);
     } finally {
       part.ifPresent(each -> each.ended(meter));
       ReadMeter.close();
     }
+  }
+
+  /**
+   * Does the work. It may be tried in several ways, one after the other: they are one compaction,
+   * with one name and one place among those that may run.
+   */
+  protected List<Path> merge(CompactionRequestImpl request, ThroughputController control, User user)
+      throws IOException {
+    return super.compact(request, control, user);
   }
 
   @Override

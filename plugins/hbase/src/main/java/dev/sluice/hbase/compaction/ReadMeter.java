@@ -26,6 +26,7 @@ final class ReadMeter {
   private final Collection<HStoreFile> files;
   private final long totalBytes;
 
+  private String id = "";
   private Operation operation;
   private Throttle throttle;
   private long readBefore;
@@ -76,11 +77,26 @@ final class ReadMeter {
     return Optional.ofNullable(CURRENT.get());
   }
 
+  /** Gives the compaction the name that snapshots show. */
+  void name(String given) {
+    id = given;
+  }
+
+  String id() {
+    return id;
+  }
+
   /** Charges reads to an operation from now on, with those that were before its start. */
   void chargeTo(Operation started, Throttle with) {
     started.read(readBefore);
     operation = started;
     throttle = with;
+  }
+
+  /** The operation has ended; what is read before another one starts is charged to that one. */
+  void chargeToNext() {
+    operation = null;
+    readBefore = 0;
   }
 
   /** Notes a block that was read. */

@@ -60,7 +60,7 @@ public final class OffloadingCompactor extends CountingCompactor {
   }
 
   @Override
-  public List<org.apache.hadoop.fs.Path> compact(
+  protected List<org.apache.hadoop.fs.Path> merge(
       CompactionRequestImpl request, ThroughputController control, User user) throws IOException {
     if (socket.isPresent()) {
       try {
@@ -77,6 +77,6 @@ public final class OffloadingCompactor extends CountingCompactor {
         LOG.warn("{} is compacted here: the job could not be offered", store, e);
       }
     }
-    return super.compact(request, control, user);
+    return super.merge(request, control, user);
   }
 }

@@ -67,35 +67,37 @@ final class RemoteCompaction {
 
   private OffloadOutcome ask(Path socket, ThroughputController control)
       throws StaysLocalException, InterruptedIOException {
-    try (AgentConnection agent = new AgentConnection(socket)) {
-      String node = agent.run(job());
-      LOG.info("{} compacts {} files of {} as {}", node, request.getFiles().size(), store, id);
-      return OffloadOutcome.decode(follow(agent, control));
-    }
-  }
-
-  /** Waits for the end; what ends a compaction of this server ends it too. */
-  private byte[] follow(AgentConnection agent, ThroughputController control)
-      throws StaysLocalException, InterruptedIOException {
     String name = ThroughputControlUtil.getNameForThrottling(store, "compaction");
     control.start(name);
     try {
-      byte[] result = null;
-      while (result == null) {
-        // It reads and writes nothing here, so that no rate applies to it.
-        control.control(name, 0);
-        if (!store.areWritesEnabled()) {
-          throw new InterruptedIOException("the region of " + store + " closes");
-        }
-        result = agent.await();
+      // One that is held is not begun elsewhere: it would be cancelled, as the agent is not asked.
+      control.control(name, 0);
+      try (AgentConnection agent = new AgentConnection(socket)) {
+        String node = agent.run(job());
+        LOG.info("{} compacts {} files of {} as {}", node, request.getFiles().size(), store, id);
+        return OffloadOutcome.decode(follow(agent, control, name));
       }
-      return result;
     } catch (InterruptedException e) {
       throw (InterruptedIOException)
           new InterruptedIOException("the compaction was ended: " + e.getMessage()).initCause(e);
     } finally {
       control.finish(name);
     }
+  }
+
+  /** Waits for the end; what ends a compaction of this server ends it too. */
+  private byte[] follow(AgentConnection agent, ThroughputController control, String name)
+      throws StaysLocalException, InterruptedIOException, InterruptedException {
+    byte[] result = null;
+    while (result == null) {
+      // It reads and writes nothing here, so that no rate applies to it.
+      control.control(name, 0);
+      if (!store.areWritesEnabled()) {
+        throw new InterruptedIOException("the region of " + store + " closes");
+      }
+      result = agent.await();
+    }
+    return result;
   }
 
   private List<org.apache.hadoop.fs.Path> take(OffloadOutcome outcome)

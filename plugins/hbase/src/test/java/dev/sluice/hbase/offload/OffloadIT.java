@@ -9,6 +9,7 @@ import dev.sluice.hbase.PluginCluster;
 import dev.sluice.local.protocol.ProtocolClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -284,6 +285,35 @@ class OffloadIT {
     cluster.addFile(table, 2 * MANY_ROWS, 10);
     compact(table);
     assertEquals(without + 1, COUNTS.localTotal(Reasons.NO_AGENT));
+    agents.startStoreAgent();
+    awaitRemote(table);
+  }
+
+  private static String idOf(ProtocolClient client, TableName table, String state)
+      throws Exception {
+    List<Map<?, ?>> tasks = new ArrayList<>();
+    cluster.await(() -> tasks.addAll(client.tasks(KIND, table.getNameAsString(), state)));
+    return (String) tasks.get(0).get("id");
+  }
+
+  /** Without an agent it is seen at once whether a compaction was offered. */
+  @Test
+  void whatIsHeldIsOfferedAfterTheHoldAndStaysTheSameTask() throws Exception {
+    TableName table = cluster.createWithTwoFiles("heldbefore", 10);
+    agents.killStoreAgent();
+    long without = COUNTS.localTotal(Reasons.NO_AGENT);
+    try (ProtocolClient client = cluster.client()) {
+      client.set(KIND, "heldbefore", "hold");
+      cluster.admin().majorCompact(table);
+      String held = idOf(client, table, "held");
+      assertEquals(without, COUNTS.localTotal(Reasons.NO_AGENT));
+      // So slow that it is still there when it is looked for.
+      client.set(KIND, "heldbefore", "rate_bytes_per_second=10");
+      cluster.await(() -> COUNTS.localTotal(Reasons.NO_AGENT) == without + 1);
+      assertEquals(held, idOf(client, table, "running"));
+      client.clear();
+    }
+    awaitFiles(table, 1);
     agents.startStoreAgent();
     awaitRemote(table);
   }
