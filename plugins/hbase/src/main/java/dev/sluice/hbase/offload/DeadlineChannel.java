@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.SocketTimeoutException;
+import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
@@ -22,10 +23,22 @@ final class DeadlineChannel implements ReadableByteChannel, Closeable {
   private final Duration patience;
 
   DeadlineChannel(Path socket, Duration patience) throws IOException {
-    this(
-        SocketChannel.open(UnixDomainSocketAddress.of(socket)),
-        SelectorProvider.provider(),
-        patience);
+    this(connected(socket), SelectorProvider.provider(), patience);
+  }
+
+  /** At once or not at all: one that takes no connections would be waited for without end. */
+  private static SocketChannel connected(Path socket) throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.configureBlocking(false);
+      if (channel.connect(UnixDomainSocketAddress.of(socket))) {
+        return channel;
+      }
+      throw new IOException("no connection is taken");
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
   }
 
   /** Takes a connection over, and closes it where nothing can be waited for on it. */

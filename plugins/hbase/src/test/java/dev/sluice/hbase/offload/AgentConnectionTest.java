@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.local.protocol.LineReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -19,14 +21,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.mockito.Mockito;
 
 /** What an agent may answer, and what is made of it. */
 class AgentConnectionTest {
+  /** More than Java has wait unless it is told otherwise. */
+  private static final int MOST_WAITING = 1000;
+
   private Path socket;
   private ServerSocketChannel server;
 
@@ -109,6 +117,35 @@ class AgentConnectionTest {
   void thereIsNoAgent() throws IOException {
     server.close();
     assertEquals(Reasons.NO_AGENT, reasonOfRun());
+  }
+
+  /** Whether one more may wait for the agent, which then does. */
+  private boolean hasRoom(List<SocketChannel> waiting) throws IOException {
+    SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    waiting.add(channel);
+    channel.configureBlocking(false);
+    try {
+      return channel.connect(UnixDomainSocketAddress.of(socket));
+    } catch (SocketException full) {
+      return false;
+    }
+  }
+
+  /** It is stopped, and as many wait for it as may: a region that closes waits for this thread. */
+  @Test
+  @Timeout(60)
+  void anAgentThatTakesNobodyIsNotWaitedFor() throws IOException {
+    List<SocketChannel> waiting = new ArrayList<>();
+    try {
+      while (hasRoom(waiting)) {
+        assertTrue(waiting.size() < MOST_WAITING);
+      }
+      assertEquals(Reasons.NO_AGENT, reasonOfRun());
+    } finally {
+      for (SocketChannel each : waiting) {
+        each.close();
+      }
+    }
   }
 
   /** A server may have no file left for what waits, and asks again with its next compaction. */
