@@ -26,6 +26,7 @@ import org.apache.hadoop.hbase.regionserver.HStore;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionContext;
 import org.apache.hadoop.hbase.regionserver.throttle.PressureAwareCompactionThroughputController;
+import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,13 +58,15 @@ public final class CompactionPart implements PluginPart, TaskKind, OperationPace
     plugin = owner;
     services = owner.services();
     guard = new BlockingGuard(owner.leases(), this::fillings);
+    RequestClock requests = new RequestClock(EnvironmentEdgeManager::currentTime, System::nanoTime);
     queue =
         new CompactionQueue(
             owner.leases(),
             System::nanoTime,
+            requests,
             scope -> CompactionDebts.bytes(StoreView.all(services), scope),
             this::mustRun);
-    waiting = new WaitingCompactions(services, queue);
+    waiting = new WaitingCompactions(services, queue, requests);
     starter = new CompactionStarter(services, queue, waiting);
     throttle =
         new Throttle(

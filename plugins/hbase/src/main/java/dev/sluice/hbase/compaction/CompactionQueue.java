@@ -32,6 +32,7 @@ final class CompactionQueue {
 
   private final LeaseStore leases;
   private final LongSupplier nanoTime;
+  private final RequestClock requests;
   private final ToLongFunction<Scope> debtBytes;
   private final BooleanSupplier mustRun;
 
@@ -39,7 +40,7 @@ final class CompactionQueue {
   private final Map<String, List<Candidate>> kept = new HashMap<>();
   private final Map<String, Expected> expected = new HashMap<>();
   // By store: the tasks that were requested until then were started by order.
-  private final Map<String, Long> admitted = new HashMap<>();
+  private final Map<String, RequestClock.Moment> admitted = new HashMap<>();
   private final Map<Object, Scope> running = new HashMap<>();
 
   /**
@@ -58,10 +59,12 @@ final class CompactionQueue {
   CompactionQueue(
       LeaseStore leases,
       LongSupplier nanoTime,
+      RequestClock requests,
       ToLongFunction<Scope> debtBytes,
       BooleanSupplier mustRun) {
     this.leases = leases;
     this.nanoTime = nanoTime;
+    this.requests = requests;
     this.debtBytes = debtBytes;
     this.mustRun = mustRun;
   }
@@ -78,13 +81,12 @@ final class CompactionQueue {
   }
 
   /**
-   * Has the tasks of a store run, whatever the orders are and however late their turn comes.
-   *
-   * @param requestedUntilMillis those that were requested until then are meant
+   * Has the tasks of a store that were requested until now run, whatever the orders are and however
+   * late their turn comes.
    */
-  void start(String key, long requestedUntilMillis) {
+  void start(String key) {
     synchronized (this) {
-      admitted.put(key, requestedUntilMillis);
+      admitted.put(key, requests.now());
     }
     giveBack(key);
   }
@@ -194,7 +196,12 @@ final class CompactionQueue {
   private boolean isExpected(Candidate candidate) {
     Expected store = expected.get(candidate.key());
     return store != null && store.requestedMillis().contains(candidate.requestedMillis())
-        || candidate.requestedMillis() <= admitted.getOrDefault(candidate.key(), Long.MIN_VALUE);
+        || isAdmitted(candidate);
+  }
+
+  private boolean isAdmitted(Candidate candidate) {
+    RequestClock.Moment until = admitted.get(candidate.key());
+    return until != null && requests.wasUntil(until, candidate.requestedMillis());
   }
 
   private void forgetLate() {

@@ -9,7 +9,6 @@ import org.apache.hadoop.hbase.regionserver.RegionServerServices;
 import org.apache.hadoop.hbase.regionserver.Store;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionLifeCycleTracker;
 import org.apache.hadoop.hbase.regionserver.compactions.CompactionRequester;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,7 +116,7 @@ final class CompactionStarter {
     if (selection.isEmpty && !queue.hasKept(key)) {
       return false;
     }
-    queue.start(key, EnvironmentEdgeManager.currentTime());
+    queue.start(key);
     return true;
   }
 

@@ -12,20 +12,25 @@ final class WaitingAborts {
   /**
    * An order.
    *
-   * @param untilMillis those of the store that were requested until then are meant
+   * @param until those of the store that were requested until then are meant
    */
-  private record Abort(long untilMillis, String reason) {}
+  private record Abort(RequestClock.Moment until, String reason) {}
 
+  private final RequestClock clock;
   private final Map<String, Abort> byStore = new ConcurrentHashMap<>();
 
-  void add(String store, long nowMillis, String reason) {
-    byStore.put(store, new Abort(nowMillis, reason));
+  WaitingAborts(RequestClock clock) {
+    this.clock = clock;
+  }
+
+  void add(String store, String reason) {
+    byStore.put(store, new Abort(clock.now(), reason));
   }
 
   /** Whether a task is meant; the store's clock says since when it waits. */
   boolean covers(String store, long sinceMillis) {
     Abort abort = byStore.get(store);
-    return abort != null && sinceMillis <= abort.untilMillis();
+    return abort != null && clock.wasUntil(abort.until(), sinceMillis);
   }
 
   boolean isEmpty() {

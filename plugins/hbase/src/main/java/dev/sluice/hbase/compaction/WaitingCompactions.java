@@ -10,21 +10,22 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.regionserver.RegionServerServices;
-import org.apache.hadoop.hbase.util.EnvironmentEdgeManager;
 
 /** Compactions that have not begun: those that orders put off, and those in the store's queues. */
 final class WaitingCompactions {
   private final RegionServerServices services;
   private final CompactionQueue deferred;
   private final TaskIds ids = new TaskIds(System::nanoTime);
-  private final WaitingAborts aborts = new WaitingAborts();
+  private final WaitingAborts aborts;
 
   // Since when the task has waited that a thread of the store is about to begin.
   private final ThreadLocal<Long> askedSinceMillis = new ThreadLocal<>();
 
-  WaitingCompactions(RegionServerServices services, CompactionQueue deferred) {
+  WaitingCompactions(
+      RegionServerServices services, CompactionQueue deferred, RequestClock requests) {
     this.services = services;
     this.deferred = deferred;
+    this.aborts = new WaitingAborts(requests);
   }
 
   /** Notes that the turn of a task has come, and says whether it is to be aborted. */
@@ -61,7 +62,7 @@ final class WaitingCompactions {
           "\"" + id + "\" waits in a queue that this store does not give access to",
           "Abort it when it runs, or run a patched store.");
     }
-    aborts.add(store, EnvironmentEdgeManager.currentTime(), reason);
+    aborts.add(store, reason);
   }
 
   /** Has what was aborted run after all. */

@@ -12,6 +12,7 @@ import dev.sluice.local.lease.SettingName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class CompactionQueueTest {
@@ -21,8 +22,15 @@ class CompactionQueueTest {
   private long debtBytes;
   private boolean mustRun;
   private boolean open = true;
+  private final long startNanos = clock.getAsLong();
+  private long setBackMillis;
+  private final RequestClock requests = new RequestClock(this::storeMillis, clock);
   private final CompactionQueue queue =
-      new CompactionQueue(leases, clock, scope -> debtBytes, () -> mustRun);
+      new CompactionQueue(leases, clock, requests, scope -> debtBytes, () -> mustRun);
+
+  private long storeMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(clock.getAsLong() - startNanos) - setBackMillis;
+  }
 
   private void set(Scope scope, SettingName name, double number) throws Exception {
     leases.set("compaction", scope, Setting.of(name, number), "test", 60, true);
@@ -193,7 +201,7 @@ class CompactionQueueTest {
     set(Scope.SERVER, SettingName.CONCURRENCY, 1);
     queue.started("1", "x", new Scope("t", "f"));
     assertTrue(keeps("a"));
-    queue.start("a", 0);
+    queue.start("a");
     assertEquals(List.of("a"), handedBack);
     assertFalse(keeps("a"));
   }
@@ -202,7 +210,8 @@ class CompactionQueueTest {
   void whatIsStartedGoesThroughHoweverLateItsTurnComes() throws Exception {
     set(Scope.SERVER, SettingName.CONCURRENCY, 1);
     queue.started("1", "x", new Scope("t", "f"));
-    queue.start("a", 5);
+    clock.advanceNanos(TimeUnit.MILLISECONDS.toNanos(5));
+    queue.start("a");
     clock.advanceSeconds(50);
     assertFalse(keeps("a", 5));
     // It goes to another queue, and meanwhile an older one of its store begins.
@@ -216,9 +225,19 @@ class CompactionQueueTest {
   }
 
   @Test
+  void whatIsRequestedAfterTheClockWasSetBackWasNotStarted() throws Exception {
+    set(Scope.SERVER, SettingName.DEFER_UNTIL_DEBT_BYTES, 100);
+    clock.advanceSeconds(30);
+    queue.start("a");
+    setBackMillis = 20_000;
+    clock.advanceSeconds(1);
+    assertTrue(keeps("a", storeMillis()));
+  }
+
+  @Test
   void whatIsStartedTakesNoPlaceBeforeItsTurn() throws Exception {
     set(Scope.SERVER, SettingName.CONCURRENCY, 1);
-    queue.start("a", 5);
+    queue.start("a");
     assertFalse(keeps("b"));
   }
 
