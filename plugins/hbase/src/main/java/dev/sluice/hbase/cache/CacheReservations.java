@@ -13,17 +13,23 @@ import dev.sluice.local.protocol.Snapshot;
 import dev.sluice.local.protocol.TaskKind;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.io.hfile.BlockCache;
+import org.apache.hadoop.hbase.regionserver.Region;
+import org.apache.hadoop.hbase.util.Bytes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +48,7 @@ public final class CacheReservations implements PluginPart, TaskKind {
   private FamilyBlockCache cache;
   private LeaseStore leases;
   private BooleanSupplier isStopping;
+  private Supplier<Set<CacheScope>> openFamilies;
 
   /** At most one change waits in it, which follows all the orders before its turn. */
   static ExecutorService newThread() {
@@ -70,16 +77,37 @@ public final class CacheReservations implements PluginPart, TaskKind {
           FamilyBlockCache.class.getName());
       return;
     }
-    attach(families, plugin.leases(), thread, plugin::isStopping);
+    attach(
+        families,
+        plugin.leases(),
+        thread,
+        plugin::isStopping,
+        () -> familiesOf(plugin.services().getRegions()));
     plugin.register(this);
   }
 
   void attach(
-      FamilyBlockCache families, LeaseStore from, Executor mover, BooleanSupplier stopping) {
+      FamilyBlockCache families,
+      LeaseStore from,
+      Executor mover,
+      BooleanSupplier stopping,
+      Supplier<Set<CacheScope>> open) {
     cache = families;
     leases = from;
     isStopping = stopping;
+    openFamilies = open;
     leases.addListener(() -> mover.execute(this::apply));
+  }
+
+  private static Set<CacheScope> familiesOf(List<? extends Region> regions) {
+    Set<CacheScope> open = new HashSet<>();
+    for (Region region : regions) {
+      TableDescriptor table = region.getTableDescriptor();
+      for (byte[] family : table.getColumnFamilyNames()) {
+        open.add(new CacheScope(table.getTableName(), Bytes.toString(family)));
+      }
+    }
+    return open;
   }
 
   @Override
@@ -179,8 +207,12 @@ public final class CacheReservations implements PluginPart, TaskKind {
         "cache_reserved_bytes", reserved.values().stream().mapToLong(Long::longValue).sum());
     snapshot.figure("cache_reservable_bytes", cache.reservableBytes());
     reserved.forEach((scope, bytes) -> snapshot.figure(figureName(scope, "reserved_bytes"), bytes));
+    Set<CacheScope> open = openFamilies.get();
+    // Tables that are gone may have been looked up more often than any that is read now.
     cache.reports().stream()
-        .sorted(Comparator.comparingLong(each -> -each.hits() - each.misses()))
+        .sorted(
+            Comparator.comparing((FamilyReport each) -> !open.contains(each.scope()))
+                .thenComparingLong(each -> -each.hits() - each.misses()))
         .limit(MAX_SHOWN_FAMILIES)
         .forEach(each -> report(each, snapshot));
   }

@@ -13,11 +13,13 @@ import dev.sluice.local.lease.SettingName;
 import dev.sluice.local.protocol.Refusal;
 import dev.sluice.local.protocol.SnapshotMembers;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.hbase.TableName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,10 +36,11 @@ class CacheReservationsTest {
   private final FamilyBlockCache cache = Caches.cache();
   private final CacheReservations reservations = new CacheReservations();
   private final AtomicBoolean isStopping = new AtomicBoolean();
+  private Set<CacheScope> open = Set.of();
 
   @BeforeEach
   void attach() {
-    reservations.attach(cache, leases, Runnable::run, isStopping::get);
+    reservations.attach(cache, leases, Runnable::run, isStopping::get, () -> open);
   }
 
   @AfterEach
@@ -141,7 +144,7 @@ class CacheReservationsTest {
   /** Orders that are taken, and whose blocks have not begun to move. */
   private CacheReservations waiting(LeaseStore orders) {
     CacheReservations made = new CacheReservations();
-    made.attach(cache, orders, work -> {}, isStopping::get);
+    made.attach(cache, orders, work -> {}, isStopping::get, () -> open);
     return made;
   }
 
@@ -180,7 +183,7 @@ class CacheReservationsTest {
   void neitherLeasesNorFamiliesWaitForBlocksThatMove() throws Exception {
     LeaseStore orders = new LeaseStore(clock);
     ExecutorService mover = CacheReservations.newThread();
-    new CacheReservations().attach(cache, orders, mover, isStopping::get);
+    new CacheReservations().attach(cache, orders, mover, isStopping::get, () -> open);
     AtomicBoolean isSlow = new AtomicBoolean();
     CountDownLatch begins = new CountDownLatch(1);
     CountDownLatch goesOn = new CountDownLatch(1);
@@ -265,5 +268,18 @@ class CacheReservationsTest {
     assertEquals(8 * Caches.MIB, members.figure("cache_orders_2fhot_reserved_bytes"));
     assertEquals(8 * Caches.MIB, members.figure("cache_reserved_bytes"));
     assertEquals(Caches.TOTAL_BYTES, members.figure("cache_capacity_bytes"));
+  }
+
+  @Test
+  void tablesThatAreGoneKeepNoFamilyOutOfASnapshot() {
+    for (int table = 0; table < 100; table++) {
+      CacheScope gone = new CacheScope(TableName.valueOf("gone" + table), "f");
+      Caches.read(cache, gone, 0);
+      Caches.read(cache, gone, 0);
+    }
+    Caches.read(cache, Caches.HOT, 0);
+    open = Set.of(Caches.HOT);
+    SnapshotMembers members = SnapshotMembers.of(reservations);
+    assertEquals(1, members.figure("cache_orders_2fhot_misses_total"));
   }
 }

@@ -37,7 +37,7 @@ class LeaseExpiryPropertyTest {
     private final CacheReservations reservations = new CacheReservations();
 
     Server() {
-      reservations.attach(cache, leases, Runnable::run, () -> false);
+      reservations.attach(cache, leases, Runnable::run, () -> false, Set::of);
     }
 
     void order(CacheScope scope, long bytes, double seconds) {
