@@ -48,10 +48,11 @@ record StoreView(HRegion region, HStore store) {
 
   /**
    * Whether many files make writes wait: upstream has them wait for compactions alone, and a region
-   * that closes or is read-only takes none.
+   * that closes or is read-only takes none. Of a replica of another server's region that is known
+   * without the lock which it has for as long as it asks HDFS for its files.
    */
   boolean makesWritesWait() {
-    return isCompactionEnabled() && region.areWritesEnabled();
+    return isCompactionEnabled() && !region.isReadOnly() && region.areWritesEnabled();
   }
 
   FileLimits limits() {
