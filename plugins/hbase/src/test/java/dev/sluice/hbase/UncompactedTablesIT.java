@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.local.protocol.ProtocolClient;
+import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
@@ -64,6 +66,26 @@ class UncompactedTablesIT {
     TableName table = fullTable("uncompacted");
     assertOrdersHold();
     cluster.utility().deleteTable(table);
+  }
+
+  private long debts(String table) throws Exception {
+    return ((List<?>) client.snapshot().get("debts"))
+        .stream()
+            .<Map<?, ?>>map(debt -> (Map<?, ?>) debt)
+            .filter(debt -> KIND.equals(debt.get("kind")))
+            .filter(debt -> (table + "/" + PluginCluster.FAMILY).equals(debt.get("scope")))
+            .count();
+  }
+
+  /** Else a policy would let all others go to pay it off, which they cannot. */
+  @Test
+  void aTableWithoutCompactionsHasNoDebt() throws Exception {
+    TableName table = fullTable("nodebt");
+    TableName other = cluster.createWithTwoFiles("withdebt", 1);
+    assertEquals(1, debts("withdebt"));
+    assertEquals(0, debts("nodebt"));
+    cluster.utility().deleteTable(table);
+    cluster.utility().deleteTable(other);
   }
 
   @Test

@@ -38,10 +38,15 @@ final class CompactionDebts {
 
   private CompactionDebts() {}
 
+  /** What nothing compacts here would be a debt that no pace pays off. */
+  private static boolean hasDebt(StoreView store) {
+    return !store.isSystem() && store.makesWritesWait();
+  }
+
   static void report(List<StoreView> stores, Snapshot.Builder snapshot) {
     Map<Scope, Sum> sums = new LinkedHashMap<>();
     for (StoreView store : stores) {
-      if (!store.isSystem()) {
+      if (hasDebt(store)) {
         sums.computeIfAbsent(store.scope(), scope -> new Sum()).add(store);
       }
     }
@@ -66,7 +71,7 @@ final class CompactionDebts {
   /** Debt of all that is in a scope. */
   static long bytes(List<StoreView> stores, Scope scope) {
     return stores.stream()
-        .filter(store -> !store.isSystem() && scope.contains(store.scope()))
+        .filter(store -> hasDebt(store) && scope.contains(store.scope()))
         .mapToLong(StoreView::debtBytes)
         .sum();
   }
