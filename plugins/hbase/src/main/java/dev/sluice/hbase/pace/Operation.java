@@ -21,6 +21,7 @@ public final class Operation {
   private volatile String abortReason = "";
 
   private long chargedBytes;
+  private boolean letGo;
 
   // Of the store's own pace.
   long stockCheckedBytes;
@@ -109,6 +110,15 @@ public final class Operation {
 
   public boolean isHeld() {
     return held;
+  }
+
+  /** Notes whether safety lets it go on, when that was last asked. */
+  void letGo(boolean now) {
+    letGo = now;
+  }
+
+  boolean isLetGo() {
+    return letGo;
   }
 
   /** Has it end at its next step, or from its wait. */

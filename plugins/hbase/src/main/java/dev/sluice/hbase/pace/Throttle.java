@@ -71,13 +71,13 @@ public final class Throttle {
       return 0;
     }
     long start = nanoTime.getAsLong();
-    if (safety.letsGo(operation)) {
+    if (letsGo(operation)) {
       pass(operation, start);
       return 0;
     }
     charge(operation, start);
     try {
-      while (!safety.letsGo(operation) && awaitOnce(operation)) {
+      while (!letsGo(operation) && awaitOnce(operation)) {
         // Each time all that bounds it is looked at anew.
         operation.throwIfAborted();
       }
@@ -87,9 +87,19 @@ public final class Throttle {
     return nanoTime.getAsLong() - start;
   }
 
+  private boolean letsGo(Operation operation) throws InterruptedException {
+    operation.letGo(safety.letsGo(operation));
+    return operation.isLetGo();
+  }
+
   /** Charges what is left at the end of an operation, and never has it wait. */
   public void finish(Operation operation) {
-    charge(operation, nanoTime.getAsLong());
+    long now = nanoTime.getAsLong();
+    if (operation.isLetGo()) {
+      pass(operation, now);
+    } else {
+      charge(operation, now);
+    }
   }
 
   private void pass(Operation operation, long now) {

@@ -175,6 +175,20 @@ class ThrottleTest {
   }
 
   @Test
+  void norIsWhatItHasLeftAtItsEnd() throws Exception {
+    rate(1000);
+    Throttle own = throttleWithOwnTime(asked -> asked == operation);
+    operation.written(1);
+    own.pause(operation);
+    operation.written(Throttle.CHECK_BYTES - 1);
+    own.finish(operation);
+    assertEquals(0, operation.unchargedBytes());
+    Operation other = new Operation("b", new Scope("t", "g"), 0);
+    other.written(1);
+    assertTrue(own.pause(other) < TimeUnit.SECONDS.toNanos(1));
+  }
+
+  @Test
   void whatARateStillHasToMakeUpForEndsWithItsLease() throws Exception {
     rate(1e6);
     Throttle own = throttleWithOwnTime(asked -> false);
