@@ -227,7 +227,30 @@ func TestStartWithAHold(t *testing.T) {
 		t.Errorf("the checkpoint wrote %d bytes before it was held", task.BytesDone)
 	}
 	checkLease(t, snapshotOf(t, driver).Leases[0], hold)
+
+	// The hold in force is renewed: the running checkpoint is not let go for a moment.
+	start(t, driver, hold)
+	if replaced := snapshotOf(t, driver).Figures["leases_replaced_total"]; replaced != 0 {
+		t.Errorf("%v leases were replaced, want none", replaced)
+	}
 	clear(t, driver, hold.Owner, 1)
+}
+
+// What has reached the bound needs a checkpoint more than anything else.
+func TestStartInHastePastTheBound(t *testing.T) {
+	s := startPrimary(t, server.Settings{"sluice.wal_bound": "1MB"})
+	driver := openDriver(t, s, nil)
+	for _, pace := range []store.SettingName{store.Full, store.Stock} {
+		s.Execute(t, "SELECT pg_logical_emit_message(false, 'test', repeat('x', 2000000))")
+		before := snapshotOf(t, driver)
+		if debt := before.Debts[0]; debt.Bytes < debt.LimitBytes {
+			t.Fatalf("got debt %+v, want more than its limit", debt)
+		}
+		start(t, driver, checkpointOrder(pace, 0))
+		waitForSnapshot(t, driver, "the end of the checkpoint", func(s store.Snapshot) bool {
+			return isIdle(s) && s.Figures["checkpoints_done_total"] > before.Figures["checkpoints_done_total"]
+		})
+	}
 }
 
 func isIdle(s store.Snapshot) bool { return len(s.Tasks) == 0 }

@@ -24,11 +24,10 @@ const (
 		SELECT sluice.defer_checkpoint($1, $2, make_interval(secs => $3), $4)`
 	startQuery = `
 		SELECT sluice.start_checkpoint($1, make_interval(secs => $2), $3, make_interval(secs => $4), $5)`
-	// startPacedQuery starts a checkpoint with a pace that the extension does not start one with, by
-	// replacing the pace at once.
+	// startPacedQuery starts a checkpoint with a pace that the extension does not start one with. The pace
+	// comes first: a lease in force is renewed without a break, and haste is granted past the WAL bound.
 	startPacedQuery = `
-		SELECT sluice.start_checkpoint($1, make_interval(secs => $2), duration => interval '1 min', replace => $3),
-		       sluice.set_checkpoint_pace($4, $1, make_interval(secs => $2), replace => $3)`
+		SELECT sluice.set_checkpoint_pace($1, $2, make_interval(secs => $3), replace => $4), sluice.request_checkpoint()`
 	clearQuery   = `SELECT sluice.clear_leases($1)`
 	requestQuery = `SELECT sluice.request_checkpoint()`
 )
@@ -149,7 +148,7 @@ func callToStart(order store.Order) (call, error) {
 	case store.DurationSeconds:
 		return call{startQuery, []any{owner, timeToLive, nil, boundedSeconds(setting), order.Replace}}, nil
 	case store.Hold, store.Full, store.Stock:
-		return call{startPacedQuery, []any{owner, timeToLive, order.Replace, string(setting.Name)}}, nil
+		return call{startPacedQuery, []any{string(setting.Name), owner, timeToLive, order.Replace}}, nil
 	default:
 		return call{}, store.Errorf(store.CodeUnsupported, "a checkpoint cannot be started with %q", setting.Name).
 			WithHint("Start with a pace, such as %s, or with nothing.", store.RateBytesPerSecond)
