@@ -41,10 +41,13 @@ def require_background(
 
 
 def require_no_recovery(events: list[dict[str, Any]], steps: list[dict[str, Any]]) -> None:
-    """Refuse a run in which the store crashed and recovered: clients may have waited for it."""
+    """Refuse a run in which the store crashed and recovered: clients may have waited for it.
+
+    What a kill after the run leads to begins when they have ended.
+    """
     end = max(step["end_seconds"] for step in steps if step["kind"] == "client")
     for event in events:
-        if event["kind"] == "redo" and 0 <= event["end_seconds"] <= end:
+        if event["kind"] == "redo" and event["start_seconds"] <= end and event["end_seconds"] >= 0:
             raise EvaluationError(
                 f"the store recovered from a crash at {event['end_seconds']:g} s of the run: its "
                 "log says why it went down; record the run as failed"
