@@ -239,6 +239,7 @@ def test_records_of_an_unknown_experiment_are_an_error(loaded):
     [
         lambda document: document["plan"]["settings"].update(wal_level="minimal"),
         lambda document: document["plan"].update(cell="no_such_cell"),
+        lambda document: document["plan"].update(agents={"what": "is no longer in the file"}),
     ],
 )
 def test_records_that_were_planned_otherwise_are_counted(loaded, experiments, change):

@@ -198,7 +198,9 @@ def planned_otherwise(
     if cell.settings_from and frozen is None:
         return False
     planned = planned_run(stage, cell, done["block"], done["attempt"])
-    return any(planned[key] != done.get(key) for key in planned.keys() - {"estimated_seconds"})
+    # Of both: policies, faults and the like are in a plan only where there are some.
+    named = (planned.keys() | done.keys()) - {"estimated_seconds"}
+    return any(planned.get(name) != done.get(name) for name in named)
 
 
 def _load_of(table: dict, cell: Cell) -> dict[str, Any]:
