@@ -136,6 +136,15 @@ def test_unknown_experiment_and_profile_name_what_there_is(experiments):
         experiments["postgres-checkpoint"].profile("huge")
 
 
+def test_no_two_stages_have_a_cell_with_the_same_id(tmp_path):
+    document = yaml.safe_load((EXPERIMENTS / "postgres-burst.yml").read_text())
+    tune, measure = document["stages"]
+    arm, device = measure["factors"]
+    tune["factors"] = [arm | {"levels": [{"id": "stock0.1", "value": "tuned"}]}, device]
+    with pytest.raises(EvaluationError, match=r"two stages have a cell stock0\.1_throttle"):
+        load(write(tmp_path, document))
+
+
 def test_an_even_load_must_be_declared(tmp_path):
     document = yaml.safe_load((EXPERIMENTS / "postgres-slo.yml").read_text())
     del document["profiles"]["small"]["load"]["even"]

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,18 @@ def _load_faults(experiment: Experiment, profile: str) -> list[str]:
     return wrong
 
 
+def _shared_cells(experiment: Experiment, profile: str) -> list[str]:
+    """Cells of two stages with one id: a run of the one would count as that of the other."""
+    stages = experiment.stage_names(profile)
+    of_stages = [{cell.id for cell in experiment.cells(profile, stage)} for stage in stages]
+    counts = Counter(itertools.chain(*of_stages))
+    return [
+        f"profile {profile}: two stages have a cell {identifier}; give a level of one another id"
+        for identifier, count in sorted(counts.items())
+        if count > 1
+    ]
+
+
 def matches(factors: dict[str, Any], selection: dict[str, Any]) -> bool:
     """Whether factors have the selected values; a list stands for any of its members."""
     return all(
@@ -258,7 +271,7 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
         if within and not any(matches(cell.factors, within["to"]) for cell in cells):
             wrong.append(f"profile {profile}, stage {stage}: no cell is {within['to']}")
     table = experiment.profile(profile)
-    wrong += _load_faults(experiment, profile)
+    wrong += _load_faults(experiment, profile) + _shared_cells(experiment, profile)
     if experiment.document["latency"] == "intended" and "load" not in table:
         wrong.append(f"profile {profile}: intended latency needs a load with target rates")
     measured = experiment.cells(profile, MEASURE)
