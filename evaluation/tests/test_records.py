@@ -189,6 +189,14 @@ def edit(directory, change):
             lambda d: edit(d, lambda r: r["summaries"][0]["summary"].update(p99_seconds=0.001)),
             "is not what its histogram says",
         ),
+        (
+            lambda d: edit(d, lambda r: r["results"]["intended"].update(p99_seconds=0.001)),
+            "intended latencies of the results are not what the histograms say",
+        ),
+        (
+            lambda d: edit(d, lambda r: r["results"].update(throughput_operations_per_second=41)),
+            "throughput of the results is not what the histograms say",
+        ),
     ],
 )
 def test_check_finds_what_is_wrong(recorded, damage, message):

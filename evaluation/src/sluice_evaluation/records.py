@@ -18,9 +18,11 @@ from typing import Any
 
 from sluice_evaluation import histograms, node_metrics
 from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.raw_clients import Key, results_of
 from sluice_evaluation.schema import validate, violations
 
 RECORD_NAME = "record.json"
+THROUGHPUT = "throughput_operations_per_second"
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Record:
         results = self.document["results"]
         if results is None:
             return None
-        if metric == "throughput_operations_per_second":
+        if metric == THROUGHPUT:
             return results[metric]
         if metric.startswith("latency_"):
             summary = results[latency]
@@ -226,13 +228,33 @@ def _file_faults(record: Record) -> list[str]:
 def _number_faults(record: Record) -> list[str]:
     wrong = []
     window = normal_phase(record.document)
+    kept: dict[Key, list[histograms.Interval]] = {}
     for entry in record.document["summaries"]:
         intervals = histograms.read_log(record.directory / entry["file"])
+        kept[entry["client"], entry["operation"], entry["kind"]] = intervals
         merged = histograms.merge(
             i.distribution for i in histograms.between(intervals, *window)
         ).summary()
         if not _same(merged, entry["summary"]):
             wrong.append(f"summary of {entry['file']} is not what its histogram says")
+    return wrong or _result_faults(record, kept)
+
+
+def _result_faults(record: Record, kept: dict[Key, list[histograms.Interval]]) -> list[str]:
+    """What ratios and claims are made of, against the histograms of all that counts."""
+    phase = next(p for p in record.document["phases"] if p["name"] == "normal")
+    told, origin = record.document["results"], epoch_seconds(record.document["origin"])
+    try:
+        found = results_of(kept, record.plan, phase, origin)
+    except EvaluationError as error:
+        return [f"results: {error}"]
+    wrong = [
+        f"{kind} latencies of the results are not what the histograms say"
+        for kind in ("measured", "intended")
+        if not _same(told[kind] or {}, found[kind] or {})
+    ]
+    if not math.isclose(told[THROUGHPUT], found[THROUGHPUT], rel_tol=1e-6):
+        wrong.append("throughput of the results is not what the histograms say")
     return wrong
 
 
