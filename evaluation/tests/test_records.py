@@ -96,6 +96,14 @@ def test_a_record_is_never_overwritten(recorded, plan, planned, raw):
     assert (directory / "record.json").read_bytes() == before
 
 
+def test_what_was_staged_and_never_published_is_no_record(recorded, experiments):
+    results, directory = recorded
+    directory.rename(directory.parent / ".staged-left-behind")
+    assert records.load_all(results) == []
+    plan = make_plan(experiments["postgres-burst"], "smoke", records.load_all(results), results)
+    assert (directory.parent.name, 1) in {(run["cell"], run["run"]) for run in plan["runs"]}
+
+
 def test_operations_that_failed_or_were_not_issued_are_counted(plan, planned, raw, tmp_path):
     path = raw / "clients" / "steady" / "measurements.json"
     text = path.read_text().replace(

@@ -348,8 +348,9 @@ class CompareRow:
 
 def compare_cells(first: Path, second: Path, latency: str | None) -> list[CompareRow]:
     """All metrics that two folders of runs have in common."""
+    pattern = f"{records_module.PUBLISHED}/{records_module.RECORD_NAME}"
     found = [
-        [records_module.load(p) for p in sorted(folder.glob("*/record.json"))]
+        [records_module.load(path) for path in sorted(folder.glob(pattern))]
         for folder in (first, second)
     ]
     slow = slow_runs(itertools.chain(*found))

@@ -22,6 +22,8 @@ from sluice_evaluation.raw_clients import Key, results_of
 from sluice_evaluation.schema import validate, violations
 
 RECORD_NAME = "record.json"
+# Names of folders that `publish` makes.
+PUBLISHED = "[!.]*"
 THROUGHPUT = "throughput_operations_per_second"
 
 
@@ -140,8 +142,11 @@ def result_directory(plan: dict[str, Any], failed: bool) -> Path:
 
 
 def find(results: Path) -> Iterator[Path]:
-    """All record files below a folder, in a stable order."""
-    return iter(sorted(results.glob(f"*/*/*/*/{RECORD_NAME}")))
+    """All record files below a folder, in a stable order.
+
+    Not those in hidden folders, which were staged when `record` was killed and never published.
+    """
+    return iter(sorted(results.glob(f"*/*/*/{PUBLISHED}/{RECORD_NAME}")))
 
 
 def load(path: Path) -> Record:
