@@ -83,6 +83,27 @@ def test_finished_runs_are_left_out_and_failed_ones_tried_twice(checkpoint, tmp_
     assert keys(last) == keys(plan)[2:] and last["runs_given_up"] == 1
 
 
+def test_failed_runs_that_the_experiment_no_longer_has_are_not_given_up(
+    checkpoint, tmp_path, monkeypatch
+):
+    results = tmp_path / "results"
+    plan = make_plan(checkpoint, "smoke", [], results)
+    first, second = plan["runs"][:2]
+    for number in range(2):
+        again = make_plan(checkpoint, "smoke", records.load_all(results), results)
+        for run in (first, second):
+            planned = find_run(again, run["cell"], run["run"])
+            fail(again, planned, tmp_path / f"{run['cell']}-{number}", results)
+    members = records.load_all(results)
+    assert make_plan(checkpoint, "smoke", members, results)["runs_given_up"] == 2
+    factor = "max_wal_size_megabytes"
+    assert first["factors"][factor] != second["factors"][factor]
+    kept = {**checkpoint.profile("smoke")["only"], factor: [second["factors"][factor]]}
+    monkeypatch.setitem(checkpoint.profile("smoke"), "only", kept)
+    fewer = make_plan(checkpoint, "smoke", members, results)
+    assert [(run["cell"], run["given_up"]) for run in fewer["failed"]] == [(second["cell"], True)]
+
+
 def test_own_runs_replace_the_estimate(checkpoint, smoke_results):
     some = [
         record

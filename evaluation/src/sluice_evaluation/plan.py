@@ -95,7 +95,7 @@ def make_plan(
         blocks = stage.open_blocks(maximum_attempts)
         if any(blocks) or stage.waits_for_freeze or name == MEASURE:
             break
-    failed = state.failures(maximum_attempts, freeze.left_out(frozen))
+    failed = state.failures(maximum_attempts, _wanted(experiment, profile, frozen))
     runs = [run for block in _within_budget(blocks, table, budget_seconds) for run in block]
     return {
         "experiment": experiment.name,
@@ -110,6 +110,20 @@ def make_plan(
         "next_block_seconds": round(next((_block_seconds(b, table) for b in blocks if b), 0.0), 1),
         "disk_bytes": table["estimate"]["disk_bytes"],
         "runs": runs,
+    }
+
+
+def _wanted(
+    experiment: Experiment, profile: str, frozen: dict[str, Any] | None
+) -> set[tuple[str, int]]:
+    """The runs of the experiment as it is today, but for cells that are left out on purpose."""
+    left_out = freeze.left_out(frozen)
+    return {
+        (cell.id, block)
+        for stage in experiment.stage_names(profile)
+        for cell in experiment.cells(profile, stage)
+        if cell.id not in left_out
+        for block in range(1, experiment.runs(profile, stage) + 1)
     }
 
 

@@ -46,8 +46,10 @@ class State:
         """How often a run was tried and failed."""
         return self.failed[cell, run]["attempt"] if (cell, run) in self.failed else 0
 
-    def failures(self, maximum_attempts: int, left_out: Collection[str]) -> list[dict[str, Any]]:
-        """Runs that failed and were not made since, but for cells that are left out on purpose."""
+    def failures(
+        self, maximum_attempts: int, wanted: Collection[tuple[str, int]]
+    ) -> list[dict[str, Any]]:
+        """Runs that failed and were not made since, of those that are wanted, by cell and run."""
         return [
             {
                 "cell": cell,
@@ -57,7 +59,7 @@ class State:
                 "record_directory": str(result_directory(plan, failed=True)),
             }
             for (cell, run), plan in sorted(self.failed.items())
-            if (cell, run) not in self.complete and cell not in left_out
+            if (cell, run) not in self.complete and (cell, run) in wanted
         ]
 
 
