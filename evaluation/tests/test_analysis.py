@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 from sluice_evaluation import cli, records
-from sluice_evaluation.analysis import CellRuns, compare, ratio_text, significant, studies
+from sluice_evaluation.analysis import (
+    CellRuns,
+    compare,
+    compare_to_value,
+    ratio_text,
+    significant,
+    studies,
+)
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.inference import Caution, RatioEstimate, Shape, Verdict
@@ -67,6 +74,9 @@ def test_warnings_of_records_travel_with_the_ratio(by_name, change, caution):
     )
     assert caution not in compare(sluice, stock, "latency_p99_seconds").warnings
     assert caution in compare(odd, stock, "latency_p99_seconds").warnings
+    # A cell that is compared with a target, and the baseline itself, have no other side.
+    assert caution not in compare_to_value(sluice, "latency_p99_seconds", 0.03).warnings
+    assert caution in compare_to_value(odd, "latency_p99_seconds", 0.03).warnings
 
 
 def changed(cell, change):

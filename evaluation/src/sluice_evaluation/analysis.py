@@ -80,6 +80,8 @@ class CellRuns:
             found.append(Caution.OVERLOADED)
         if _distinct(_labels(r) for r in self.complete) > 1 or _versions_differ(self.complete):
             found.append(Caution.MIXED_SOFTWARE)
+        if _distinct(_hardware(r) for r in self.complete) > 1:
+            found.append(Caution.MIXED_ENVIRONMENT)
         if any(r.late_seconds > LATE_SECONDS for r in self.complete):
             found.append(Caution.LATE)
         if any((r.stolen_share or 0) > STOLEN_SHARE for r in self.complete):
