@@ -38,6 +38,7 @@
 static PaceStretch stretch;
 static int64 stretch_lease_id;	/* 0 if no lease governs the stretch */
 static bool has_napped;			/* since the last checkpoint began */
+static bool put_off_to_bound;	/* a deferral of the next one ended at it */
 static bool starts_late;		/* and no lease governs this one yet */
 static int64 last_sync_us;
 static int64 last_sync_done;
@@ -126,7 +127,8 @@ begin_glide(int64 now_us)
 
 /*
  * Upstream's schedule counts from the start of a checkpoint.  For one that an
- * order has put off past upstream's trigger, go by the WAL bound as well.
+ * order has put off past upstream's trigger or up to the WAL bound, go by that
+ * bound as well.
  */
 static void
 begin_late(int64 now_us)
@@ -273,7 +275,10 @@ deferral_nap_ms(int64 now_us)
 	}
 	distance = wal_distance_bytes(checkpoint_progress_redo());
 	if (distance >= wal_bound_bytes())
+	{
 		yield_to_wal_bound(now_us);
+		put_off_to_bound = true;
+	}
 	else if (distance >= (uint64) lease.order.wal_bytes)
 		(void) lease_end(LEASE_DEFERRAL, lease.id, LEASE_END_WAL_BOUND);
 	else
@@ -288,7 +293,9 @@ deferral_nap_ms(int64 now_us)
 static void
 begin_checkpoint(int flags, int64 now_us)
 {
-	starts_late = has_napped && wal_to_trigger_bytes() < -wal_segment_size;
+	starts_late = put_off_to_bound ||
+		(has_napped && wal_to_trigger_bytes() < -wal_segment_size);
+	put_off_to_bound = false;
 	memset(&stretch, 0, sizeof(stretch));
 	stretch_lease_id = 0;
 	has_napped = false;

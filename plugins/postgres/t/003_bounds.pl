@@ -85,6 +85,21 @@ my ($ret, $stdout, $stderr) =
   $node->psql('postgres', "SELECT sluice.defer_checkpoint(1, 'test', '1 s')");
 like($stderr, qr/has reached the order's end.*HINT:/s, 'a deferral that is over is refused');
 
+# Put off to the bound, it makes haste however little that is past upstream's
+# trigger: by upstream's schedule there would be a nap after each buffer.
+set_and_wait('sluice.wal_bound', '68MB');
+switch_wal();
+$node->safe_psql('postgres', 'CHECKPOINT');
+$before = done_count();
+$node->safe_psql('postgres',
+	"SELECT sluice.defer_checkpoint(68 * 1024 * 1024, 'test', '10 min')");
+SluiceTest::dirty_buffers($node) for 1 .. 2;
+fill_wal_to(40);
+$node->safe_psql('postgres', "SELECT pg_logical_emit_message(false, 't', repeat('x', 500000))")
+  until $node->safe_psql('postgres', 'SELECT count(*) FROM sluice.leases') eq '0';
+SluiceTest::wait_progress($node, "checkpoints_done > $before");
+pass('a checkpoint that was put off to the WAL bound makes haste');
+
 # Due by time; from here on WAL triggers nothing
 set_and_wait('max_wal_size', '2GB');
 set_and_wait('sluice.wal_bound', '512MB');
