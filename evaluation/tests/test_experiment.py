@@ -145,6 +145,15 @@ def test_no_two_stages_have_a_cell_with_the_same_id(tmp_path):
         load(write(tmp_path, document))
 
 
+def test_a_claim_is_about_one_cell_on_each_side(tmp_path):
+    document = yaml.safe_load((EXPERIMENTS / "postgres-burst.yml").read_text())
+    claim = document["claims"][0]
+    # Of two devices the first alone would be looked at.
+    claim.pop("per")
+    with pytest.raises(EvaluationError, match=f"small: claim {claim['id']} is about several cells"):
+        load(write(tmp_path, document))
+
+
 def test_an_even_load_must_be_declared(tmp_path):
     document = yaml.safe_load((EXPERIMENTS / "postgres-slo.yml").read_text())
     del document["profiles"]["small"]["load"]["even"]

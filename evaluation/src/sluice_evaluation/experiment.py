@@ -179,6 +179,22 @@ def _shared_cells(experiment: Experiment, profile: str) -> list[str]:
     ]
 
 
+def _claim_faults(experiment: Experiment, profile: str) -> list[str]:
+    """Claims that compare several cells: they would be judged by the first one alone."""
+    cells, wrong = experiment.cells(profile, MEASURE), []
+    for claim in experiment.document["claims"]:
+        sides = [claim[side] for side in ("numerator", "denominator") if side in claim]
+        names = claim.get("per", [])
+        scopes = {tuple((name, cell.factors[name]) for name in names) for cell in cells}
+        selections = [side | dict(scope) for side in sides for scope in scopes]
+        if any(sum(matches(c.factors, chosen) for c in cells) > 1 for chosen in selections):
+            wrong.append(
+                f"profile {profile}: claim {claim['id']} is about several cells; "
+                "select them by more factors, or give these as per"
+            )
+    return wrong
+
+
 def matches(factors: dict[str, Any], selection: dict[str, Any]) -> bool:
     """Whether factors have the selected values; a list stands for any of its members."""
     return all(
@@ -274,6 +290,7 @@ def _profile_faults(experiment: Experiment, profile: str) -> list[str]:
     wrong += _load_faults(experiment, profile) + _shared_cells(experiment, profile)
     if experiment.document["latency"] == "intended" and "load" not in table:
         wrong.append(f"profile {profile}: intended latency needs a load with target rates")
+    wrong += _claim_faults(experiment, profile)
     measured = experiment.cells(profile, MEASURE)
     if not any(matches(c.factors, experiment.baseline(profile)) for c in measured):
         wrong.append(f"profile {profile}: no cell is the baseline; give the profile one of its own")
