@@ -34,6 +34,8 @@ type channel struct {
 	// answered counts answers; the request that is appended as number n is done when it has reached n.
 	appended uint64
 	answered uint64
+	// added is how much of each segment the server has answered for.
+	added map[Place]uint64
 	// failure is why the server is lost to the file.
 	failure error
 	// impatience runs while requests wait, and begins anew with each answer.
@@ -42,7 +44,7 @@ type channel struct {
 
 func newChannel(ctx context.Context, node string, service sluicev1.BlockServiceClient, options Options) *channel {
 	ctx, abort := context.WithCancel(ctx)
-	c := &channel{node: node, service: service, options: options, abort: abort}
+	c := &channel{node: node, service: service, options: options, abort: abort, added: make(map[Place]uint64)}
 	c.changed = sync.NewCond(&c.mutex)
 	c.impatience = time.AfterFunc(options.Patience, func() {
 		c.fail(fmt.Errorf("%s has not answered for %s", node, options.Patience))
@@ -187,18 +189,21 @@ func (c *channel) receive(stream sluicev1.BlockService_WriteSegmentsClient) erro
 		if err := wire.DecodeBlockProblem(answer.GetProblem()); err != nil {
 			return err
 		}
-		if err := c.finish(); err != nil {
+		if err := c.finish(answer.GetLengthBytes()); err != nil {
 			return err
 		}
 	}
 }
 
-// finish takes the first of the waiting requests for done.
-func (c *channel) finish() error {
+// finish takes the first of the waiting requests for done, after which its segment has that length.
+func (c *channel) finish(lengthBytes uint64) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.sent == 0 || len(c.waiting) == 0 {
 		return fmt.Errorf("%s has answered what it was not asked: %w", c.node, io.ErrUnexpectedEOF)
+	}
+	if err := c.hasAll(c.waiting[0], lengthBytes); err != nil {
+		return err
 	}
 	c.bytes -= len(c.waiting[0].GetAppend().GetData())
 	c.waiting[0] = nil
@@ -210,5 +215,18 @@ func (c *channel) finish() error {
 		c.impatience.Reset(c.options.Patience)
 	}
 	c.changed.Broadcast()
+	return nil
+}
+
+// hasAll wants a segment to have all that the server has answered for: its machine may have lost power since, with what was
+// not on the disk.
+func (c *channel) hasAll(done *sluicev1.WriteSegmentsRequest, lengthBytes uint64) error {
+	place := Place{Slot: int(done.GetSegment().GetSlot()), Copy: int(done.GetSegment().GetCopy())}
+	if added := done.GetAppend(); added != nil {
+		c.added[place] = max(c.added[place], added.GetOffsetBytes()+uint64(len(added.GetData())))
+	}
+	if lengthBytes < c.added[place] {
+		return segment.Failf(segment.Short, "slot %d copy %d has %d bytes of the %d that were added", place.Slot, place.Copy, lengthBytes, c.added[place])
+	}
 	return nil
 }

@@ -272,3 +272,36 @@ func TestServersListAndRemove(t *testing.T) {
 		t.Errorf("%v: %v", space, err)
 	}
 }
+
+// TestSyncIsOfAllThatWasAnswered: a machine that loses power between two requests has no longer what was not on its disk, and
+// its server does not know.
+func TestSyncIsOfAllThatWasAnswered(t *testing.T) {
+	pool := pooltest.New(t, 2)
+	tr := newTrial(t, pool, pool.Names(), 2)
+	oneByOne := options()
+	oneByOne.WriteRequests, oneByOne.RequestBytes = 1, blockBytes
+	writer := tr.write(1, oneByOne)
+	content := some(2 * blockBytes)
+	// Each server has both slots, so that the second block waits for the answers to the first.
+	mustAppend(t, writer, content)
+	node := tr.file.Servers[0][0]
+	server := pool.Servers[node]
+	server.Stop()
+	paths, err := filepath.Glob(filepath.Join(server.Directory, "*", tr.file.ID.String(), "0.0.*.open"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("segments of slot 0: %q: %v", paths, err)
+	}
+	if err := os.Truncate(paths[0], blockBytes/2); err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+
+	length, err := writer.Sync()
+	if err != nil || length != int64(len(content)) {
+		t.Fatalf("synced %d bytes of %d: %v", length, len(content), err)
+	}
+	if cause := tr.lost[stripe.Place{Slot: 0, Copy: 0}]; segment.ReasonOf(cause) != segment.Short {
+		t.Errorf("the segment that is short was lost for %v", cause)
+	}
+	tr.mustHave(content)
+}
