@@ -140,6 +140,9 @@ func (r *recovery) note(place Place, length int64, err error) error {
 	case isFailure && failure.Reason == segment.NotFound:
 		// Nothing has come to it yet.
 		r.lengths[place] = 0
+	case isFailure && failure.Reason == segment.Sealed:
+		// Its writer, or a recovery before this one, has sealed more of it: what is beyond the file's end is never read.
+		r.lengths[place] = length
 	default:
 		r.failed[place] = err
 	}

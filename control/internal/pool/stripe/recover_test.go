@@ -135,6 +135,39 @@ func TestWriterIsGoneOnceItsFileIsEnded(t *testing.T) {
 	tr.mustHave(content)
 }
 
+// TestFileThatIsSealedInPartIsEnded: its writer was killed while some servers had sealed all of it, and one did not have what
+// came after the last sync.
+func TestFileThatIsSealedInPartIsEnded(t *testing.T) {
+	pool := pooltest.New(t, 3)
+	tr := newTrial(t, pool, pool.Names(), 2)
+	content, synced := some(9*blockBytes), 3*blockBytes
+	before := tr.write(1, options())
+	mustAppend(t, before, content)
+	mustSeal(t, before, len(content))
+	service, err := pool.Service("pool2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	removeFile(t, service, tr.file.ID)
+	slow := tr.write(1, options())
+	mustAppend(t, slow, content[:synced])
+	if _, err := slow.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	slow.Close()
+
+	for epoch := uint64(2); epoch < 4; epoch++ {
+		length, err := tr.recover(epoch, synced, options())
+		if err != nil || length < int64(synced) || length >= int64(len(content)) {
+			t.Fatalf("ended with %d bytes of %d, of which all copies have %d: %v", length, len(content), synced, err)
+		}
+		if len(tr.lost) > 0 {
+			t.Errorf("lost %v", tr.lost)
+		}
+		tr.mustHave(content[:length])
+	}
+}
+
 // TestEmptyDiskIsNoShortFile: with one copy on a server that is gone, and the other on a disk that was replaced by an empty
 // one, only the length in the metadata tells that something is lost. So a sync is a change of the metadata.
 func TestEmptyDiskIsNoShortFile(t *testing.T) {
