@@ -34,6 +34,10 @@ type request struct {
 	payload []byte
 }
 
+func (r request) onlyReads() bool {
+	return r.method == message.MethodRead || r.method == message.MethodOpen
+}
+
 func dial(ctx context.Context, path string) (*lane, error) {
 	var dialer net.Dialer
 	socket, err := dialer.DialContext(ctx, "unix", path)
@@ -59,11 +63,12 @@ type response struct {
 
 // exchange gives a *localprotocol.Error of what is refused, and errBroken of what was not answered.
 func (l *lane) exchange(ctx context.Context, asked request, result any) error {
-	stop := context.AfterFunc(ctx, func() { _ = l.socket.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
 	if err := l.socket.SetDeadline(time.Now().Add(answerTime)); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
+	// After the deadline, which would take its place in a context that ends just now.
+	stop := context.AfterFunc(ctx, func() { _ = l.socket.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
 	if err := l.send(asked); err != nil {
 		return fmt.Errorf("%w to %s: %w", errBroken, asked.method, err)
 	}

@@ -313,6 +313,11 @@ func (s *Session) once(ctx context.Context, generation uint64, asked request, re
 	if err = lane.exchange(ctx, asked, result); err == nil && then != nil {
 		err = then(lane)
 	}
+	if ctx.Err() != nil && asked.onlyReads() {
+		// Its caller may not have waited for the answer. That says nothing of the agent, and nothing was changed.
+		lane.close()
+		return err
+	}
 	s.giveBack(lane, err)
 	return err
 }
