@@ -39,7 +39,7 @@ func (a *attempt) run(ctx context.Context) *compaction.Failure {
 		return failure
 	}
 	if err := a.host.journal.Write(scratch.Entry{OutputPath: a.checked.OutputPath}); err != nil {
-		a.release()
+		a.cleanUp()
 		return compaction.Failuref(compaction.Failed, "the job cannot be noted: %v", err)
 	}
 	if failure := a.compact(ctx, program); failure != nil {

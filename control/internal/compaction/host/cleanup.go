@@ -103,6 +103,20 @@ func (h *Host) cleanUpBefore() {
 		h.logger.Info("what a compaction of an agent before this one has left is removed", "output_path", entry.OutputPath)
 		h.cleanUp(leftOver{entry, release})
 	}
+	h.cleanUpUnnoted()
+}
+
+// cleanUpUnnoted removes the directories for temporary files that the agent before has made, and not come to note.
+func (h *Host) cleanUpUnnoted() {
+	paths, err := scratch.Made(h.config.ScratchDirectory)
+	if err != nil {
+		h.logger.Error("the directories for temporary files of compactions cannot be listed", "error", err)
+	}
+	for _, path := range paths {
+		if release, isFree := h.folders.claim(path); isFree {
+			h.cleanUp(leftOver{scratch.Entry{OutputPath: path}, release})
+		}
+	}
 }
 
 // cleanUp ends the worker, if it may still be there, and removes what it has written.

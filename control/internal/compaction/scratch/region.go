@@ -1,6 +1,8 @@
 package scratch
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,4 +45,22 @@ func Make(directory, id string) (Checked, *compaction.Failure) {
 		return Checked{}, compaction.Failuref(compaction.Path, "no directory for temporary files: %v", err)
 	}
 	return Checked{OutputPath: path}, nil
+}
+
+// Made gives the directories that Make has made, and that nobody has removed.
+func Made(directory string) ([]string, error) {
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, entry := range entries {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), compaction.OutputPrefix) {
+			paths = append(paths, filepath.Join(directory, entry.Name()))
+		}
+	}
+	return paths, nil
 }
