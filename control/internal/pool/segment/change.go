@@ -237,12 +237,34 @@ func (h *held) cut(length int64) error {
 	if h.sums.length == length {
 		return nil
 	}
+	isRotten, err := h.isCutInRottenPage(length)
+	if err != nil {
+		return err
+	}
 	h.synced = unknownSynced
 	if err := h.file.Truncate(length); err != nil {
 		return ofDevice("cut", h.id, err)
 	}
 	h.writing = min(h.writing, length)
-	return h.addSumsFrom(h.file, h.sums.cut(length))
+	if err := h.addSumsFrom(h.file, h.sums.cut(length)); err != nil {
+		return err
+	}
+	if isRotten {
+		h.sums.spoilLast()
+	}
+	return nil
+}
+
+// isCutInRottenPage says whether a cut goes through a page that is not as it was added.
+func (h *held) isCutInRottenPage(length int64) (bool, error) {
+	if length%PageBytes == 0 {
+		return false, nil
+	}
+	_, err := h.read(length, make([]byte, 1))
+	if isReason(err, Corrupt) {
+		return true, nil
+	}
+	return false, err
 }
 
 // writeThrough has a whole file on the disk, or none.

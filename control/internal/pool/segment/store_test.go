@@ -258,3 +258,28 @@ func writeAndRead(store *segment.Store, id segment.ID) error {
 	_, err := store.Remove(id.File)
 	return err
 }
+
+// TestRottenPageThatIsCutStaysRotten: what is left of it must not have the checksum of what it has become.
+func TestRottenPageThatIsCutStaysRotten(t *testing.T) {
+	directory := t.TempDir()
+	store := open(t, directory)
+	defer store.Close()
+	id, content := anyID(0, 0), make([]byte, 2*segment.PageBytes)
+	length, err := store.Append(id, 1, 0, content)
+	must(t, int64(len(content)), length, err)
+	paths, err := filepath.Glob(filepath.Join(directory, "*", "*", "*.open"))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%q: %v", paths, err)
+	}
+	rotten := bytes.Clone(content)
+	rotten[segment.PageBytes+1]++
+	if err := os.WriteFile(paths[0], rotten, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const end = segment.PageBytes + 100
+	length, err = store.Seal(id, 2, end)
+	must(t, end, length, err)
+	mustRead(t, store, id, 0, content[:segment.PageBytes])
+	n, err := store.Read(id, segment.PageBytes, make([]byte, 100))
+	mustFail(t, segment.Corrupt, int64(n), err)
+}
