@@ -169,15 +169,38 @@ func (h *held) sync() error {
 	return h.syncName()
 }
 
-// syncContent has all that was added on the disk, if it is not there.
+// syncContent has all that was added on the disk, if it is not there. After a failure all of it is written again: the
+// kernel takes for written what it could not write.
 func (h *held) syncContent() error {
 	if h.synced == h.sums.length {
 		return nil
 	}
+	if h.hasFailed {
+		if err := h.writeAgain(); err != nil {
+			return err
+		}
+	}
 	if err := syncData(h.file); err != nil {
+		h.hasFailed = true
 		return err
 	}
-	h.synced = h.sums.length
+	h.synced, h.hasFailed = h.sums.length, false
+	return nil
+}
+
+// writeAgain writes what may not be on the disk, if it still is as it was added.
+func (h *held) writeAgain() error {
+	part := make([]byte, MaxRequestBytes)
+	for offset := max(h.synced, 0) / PageBytes * PageBytes; offset < h.sums.length; {
+		n, err := h.read(offset, part)
+		if err != nil {
+			return err
+		}
+		if _, err := h.file.WriteAt(part[:n], offset); err != nil {
+			return err
+		}
+		offset += int64(n)
+	}
 	return nil
 }
 

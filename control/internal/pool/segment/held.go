@@ -25,6 +25,8 @@ type held struct {
 	writing int64
 	// synced is how much is on the disk for certain, below 0 if not even the length is known there.
 	synced int64
+	// hasFailed says that the last attempt to have it there has failed.
+	hasFailed bool
 	// named says whether the directory's entry of the segment is on the disk, and rooted whether the directory's is.
 	named, rooted bool
 	// isFencing is, between two attempts, one whose file has the name with its epoch, which is not on the disk yet.
