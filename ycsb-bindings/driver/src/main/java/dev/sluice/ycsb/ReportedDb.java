@@ -4,6 +4,7 @@ import dev.sluice.client.LatencyReporter;
 import dev.sluice.client.Operation;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 import java.util.function.LongSupplier;
@@ -40,6 +41,17 @@ final class ReportedDb extends DB {
     this.reporter = reporter;
     this.dueNanos = dueNanos;
     this.scopeOfTable = scopeOfTable;
+  }
+
+  /** YCSB asks the client for its own options, such as which errors have latencies. */
+  @Override
+  public Properties getProperties() {
+    return store.getProperties();
+  }
+
+  @Override
+  public void setProperties(Properties properties) {
+    store.setProperties(properties);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.sluice.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.sluice.client.LatencyReporter;
@@ -40,6 +41,21 @@ class ReportedDbTest {
     assertTrue(
         told.contains("\"class\":\"write\",\"scope\":\"k.t\",\"errors\":1,\"sum_seconds\":30."),
         told);
+  }
+
+  /** YCSB's wrapper around the client looks for its options there. */
+  @Test
+  void propertiesAreThoseOfTheClient() throws Exception {
+    Properties properties = new Properties();
+    try (TakesReports agent = new TakesReports(directory.resolve("agent.sock"));
+        LatencyReporter reporter = LatencyReporter.start(agent.socket(), "memory")) {
+      DB client = new MemoryBinding("memory").newDb();
+      DB store = new ReportedDb(client, reporter, () -> 0, table -> table);
+      client.setProperties(properties);
+      assertSame(properties, store.getProperties());
+      store.setProperties(new Properties());
+      assertSame(store.getProperties(), client.getProperties());
+    }
   }
 
   @Test
