@@ -42,6 +42,9 @@ public final class MeasuredConnection implements InvocationHandler {
   /** Calls the connection, or a builder of its tables, and measures the tables that come of it. */
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    if (isEquals(method)) {
+      return proxy == arguments[0];
+    }
     Object result = call(target, method, arguments);
     if (result instanceof AsyncTable<?> table) {
       return proxy(AsyncTable.class, new MeasuredTable(table, table.getName(), reporter));
@@ -56,6 +59,11 @@ public final class MeasuredConnection implements InvocationHandler {
       return proxy(TableBuilder.class, new MeasuredConnection(builder, reporter));
     }
     return result;
+  }
+
+  /** What is measured would not know itself: it is not the one that it is made of. */
+  static boolean isEquals(Method method) {
+    return method.getDeclaringClass() == Object.class && method.getName().equals("equals");
   }
 
   /** Calls a method, whose exceptions are its own. */

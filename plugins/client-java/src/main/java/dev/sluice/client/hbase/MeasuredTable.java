@@ -22,6 +22,9 @@ final class MeasuredTable implements InvocationHandler {
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    if (MeasuredConnection.isEquals(method)) {
+      return proxy == arguments[0];
+    }
     Optional<TableRequest> request = TableRequest.of(name, method, arguments);
     if (request.isEmpty()) {
       return MeasuredConnection.call(table, method, arguments);
