@@ -1,5 +1,8 @@
 package dev.sluice.cassandra.latency;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /**
  * Counts of requests by how long they took, in the buckets of Cassandra's histograms: each counts
  * those up to its bound, in microseconds, which is a fifth more than that of the one before it. One
@@ -24,6 +27,21 @@ final class BucketCounts {
       // A table that was made anew counts anew.
       counts[i] = Math.max(0, now[i] - (i < before.length ? before[i] : 0));
     }
+    return counts;
+  }
+
+  /**
+   * The same of each name. One that was not looked at before has none yet: what it has counted is
+   * of all the time since the node has started, as where others before it were dropped.
+   */
+  static Map<String, long[]> since(Map<String, long[]> now, Map<String, long[]> before) {
+    Map<String, long[]> counts = new HashMap<>();
+    now.forEach(
+        (name, each) -> {
+          if (before.containsKey(name)) {
+            counts.put(name, since(each, before.get(name)));
+          }
+        });
     return counts;
   }
 

@@ -112,15 +112,10 @@ public final class LatencyReports implements SnapshotReporter {
       intervals.removeFirst();
     }
     Map<String, long[]> tables = tables();
-    Map<String, long[]> counts = new HashMap<>();
-    tables.forEach(
-        (name, each) ->
-            counts.put(
-                name, BucketCounts.since(each, tablesBefore.getOrDefault(name, new long[0]))));
     coordinated.end(now, (now - startNanos) / NANOS_PER_SECOND);
     before = totals;
+    tableCounts = BucketCounts.since(tables, tablesBefore);
     tablesBefore = tables;
-    tableCounts = counts;
     startNanos = now;
   }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.codahale.metrics.Snapshot;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
@@ -49,6 +51,15 @@ class BucketCountsTest {
         new long[] {1, 0, 3}, BucketCounts.since(new long[] {2, 0, 3}, new long[] {1, 5}));
     assertArrayEquals(
         new long[] {3, 5, 3}, BucketCounts.sum(new long[] {2, 5}, new long[] {1, 0, 3}));
+  }
+
+  @Test
+  void whatIsLookedAtForTheFirstTimeHasNoIntervalYet() {
+    var first = Map.of("read/k.a", new long[] {2});
+    var second = Map.of("read/k.a", new long[] {5}, "read/k.b", new long[] {1_000_000});
+    Map<String, long[]> counts = BucketCounts.since(second, first);
+    assertEquals(Set.of("read/k.a"), counts.keySet());
+    assertArrayEquals(new long[] {3}, counts.get("read/k.a"));
   }
 
   /** Against the sorted values themselves, with Cassandra's own histogram in between. */
