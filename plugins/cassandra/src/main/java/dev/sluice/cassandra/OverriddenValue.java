@@ -10,24 +10,39 @@ import java.util.function.Supplier;
  * since, as nodetool does. While the order is in force it wins over such a change.
  */
 public final class OverriddenValue<T> {
+  /**
+   * Tells the store's own value when somebody else has set it while an order was in force.
+   *
+   * @param <T> a value, which may have parts that are set one by one
+   */
+  @FunctionalInterface
+  public interface Change<T> {
+    /** The own value, by what the store has now, what the order had set and what was its own. */
+    T own(T now, T ordered, T before);
+  }
+
   private final Supplier<T> get;
   private final Consumer<T> set;
+  private final Change<T> change;
   private T own;
   private T applied;
 
   /** Makes it; nothing is set before an order is there. */
   public OverriddenValue(Supplier<T> get, Consumer<T> set) {
+    this(get, set, (now, ordered, before) -> now);
+  }
+
+  /** The same for a value of which others may set a part. */
+  public OverriddenValue(Supplier<T> get, Consumer<T> set, Change<T> change) {
     this.get = get;
     this.set = set;
+    this.change = change;
   }
 
   /** Follows what is ordered now. */
   public synchronized void follow(Optional<T> ordered) {
     T now = get.get();
-    boolean isElsewhereChanged = applied != null && !now.equals(applied);
-    if (applied == null || isElsewhereChanged) {
-      own = now;
-    }
+    own = own(now);
     if (ordered.isPresent()) {
       setUnless(now, ordered.get());
       // As the store keeps it, which may round.
@@ -46,7 +61,13 @@ public final class OverriddenValue<T> {
 
   /** The store's own value, whether overridden or not. */
   public synchronized T own() {
-    T now = get.get();
-    return applied == null || !now.equals(applied) ? now : own;
+    return own(get.get());
+  }
+
+  private T own(T now) {
+    if (applied == null) {
+      return now;
+    }
+    return now.equals(applied) ? own : change.own(now, applied, own);
   }
 }

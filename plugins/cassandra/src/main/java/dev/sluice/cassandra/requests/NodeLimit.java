@@ -22,6 +22,15 @@ record NodeLimit(boolean isOn, int requestsPerSecond) {
     return new NodeLimit(true, (int) Math.min(setting.number(), MOST));
   }
 
+  /**
+   * The node's own bound when somebody else has set a part of it while another was ordered: who
+   * switches it off says nothing of the number, which is the order's.
+   */
+  static NodeLimit changed(NodeLimit now, NodeLimit ordered, NodeLimit before) {
+    boolean isSwitchedOff = !now.isOn && now.requestsPerSecond == ordered.requestsPerSecond;
+    return isSwitchedOff ? new NodeLimit(false, before.requestsPerSecond) : now;
+  }
+
   void apply() {
     StorageService node = StorageService.instance;
     if (node.getNativeTransportMaxRequestsPerSecond() != requestsPerSecond) {

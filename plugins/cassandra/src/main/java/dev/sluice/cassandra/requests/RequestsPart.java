@@ -24,7 +24,7 @@ public final class RequestsPart implements TaskKind {
   private final TableLimits tables;
   private final boolean hasHandler;
   private final OverriddenValue<NodeLimit> node =
-      new OverriddenValue<>(NodeLimit::current, NodeLimit::apply);
+      new OverriddenValue<>(NodeLimit::current, NodeLimit::apply, NodeLimit::changed);
 
   /** Makes it for a node that has started. */
   public RequestsPart(LeaseStore leases) {
