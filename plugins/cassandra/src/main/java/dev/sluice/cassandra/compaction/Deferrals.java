@@ -23,7 +23,7 @@ final class Deferrals {
   private final LeaseStore leases;
   private final FreshFiles files;
   private final RunningCompactions running;
-  private final Set<TableId> off = new HashSet<>();
+  private final Map<TableId, AutomaticCompaction> switches = new HashMap<>();
   private final Set<TableId> due = new HashSet<>();
 
   Deferrals(LeaseStore leases, FreshFiles files, RunningCompactions running) {
@@ -36,7 +36,7 @@ final class Deferrals {
   synchronized void look() {
     Map<TableId, ColumnFamilyStore> now = new HashMap<>();
     Tables.all().forEach(table -> now.put(table.metadata.id, table));
-    off.retainAll(now.keySet());
+    switches.keySet().retainAll(now.keySet());
     due.retainAll(now.keySet());
     now.values().forEach(this::look);
   }
@@ -68,21 +68,20 @@ final class Deferrals {
   }
 
   private void switchOff(ColumnFamilyStore table) {
-    if (!table.isAutoCompactionDisabled()) {
-      table.disableAutoCompaction();
-      off.add(table.metadata.id);
-    }
+    switchOf(table).switchOff(AutomaticCompaction.of(table));
   }
 
   private void switchOn(ColumnFamilyStore table) {
-    if (off.remove(table.metadata.id)) {
-      table.enableAutoCompaction();
-    }
+    switchOf(table).switchOn(AutomaticCompaction.of(table));
+  }
+
+  private AutomaticCompaction switchOf(ColumnFamilyStore table) {
+    return switches.computeIfAbsent(table.metadata.id, id -> new AutomaticCompaction());
   }
 
   /** Has a table's compactions begin although they are put off. */
   synchronized void release(ColumnFamilyStore table) {
-    if (off.contains(table.metadata.id)) {
+    if (switchOf(table).isOff()) {
       due.add(table.metadata.id);
       switchOn(table);
     }
@@ -91,7 +90,7 @@ final class Deferrals {
   /** The tables that it has switched off now. */
   synchronized List<Scope> scopes() {
     return Tables.all().stream()
-        .filter(table -> off.contains(table.metadata.id))
+        .filter(table -> switchOf(table).isOff())
         .map(Tables::scopeOf)
         .toList();
   }
