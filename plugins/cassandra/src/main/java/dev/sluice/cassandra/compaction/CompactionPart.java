@@ -2,6 +2,7 @@ package dev.sluice.cassandra.compaction;
 
 import dev.sluice.cassandra.OrderedRate;
 import dev.sluice.cassandra.OverriddenValue;
+import dev.sluice.cassandra.cache.CachePart;
 import dev.sluice.local.lease.Aspect;
 import dev.sluice.local.lease.Lease;
 import dev.sluice.local.lease.LeaseStore;
@@ -159,15 +160,25 @@ public final class CompactionPart implements TaskKind {
   @Override
   public void checkOrder(Scope scope, Setting setting) throws Refusal {
     guard.refuseIfTripped();
+    checkScope(scope, setting);
+    OrderedRate.check(setting);
+    if (setting.name() == SettingName.CONCURRENCY && setting.number() > MOST_CONCURRENT) {
+      throw Refusal.refused(
+          "each compaction at once is a thread", "Order " + MOST_CONCURRENT + " or less.");
+    }
+  }
+
+  /** The node has such a scope, but it may be that of a cache. */
+  static void checkScope(Scope scope, Setting setting) throws Refusal {
     if (!scope.equals(Scope.SERVER) && setting.aspect() != Aspect.DEFERRAL) {
       throw Refusal.invalid(
           setting.name().text() + " is of all compactions of the node, not of one table",
           "Give it with the scope \"\"; defer_until_debt_bytes can be given for a table.");
     }
-    OrderedRate.check(setting);
-    if (setting.name() == SettingName.CONCURRENCY && setting.number() > MOST_CONCURRENT) {
-      throw Refusal.refused(
-          "each compaction at once is a thread", "Order " + MOST_CONCURRENT + " or less.");
+    if (CachePart.hasScope(scope)) {
+      throw Refusal.invalid(
+          "\"" + scope.text() + "\" is a cache, and has no compactions",
+          "Scopes are \"\", the node, and KEYSPACE.TABLE.");
     }
   }
 
