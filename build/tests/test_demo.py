@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 from images import ROOT, wait_until
 
-NOTE = """\
+LOOK_FOR_THE_LOCK = """\
 #!/bin/sh
 [ ! -e /proc/$$/fd/9 ] || echo "has the lock" >>"$CALLS"
-echo "${0##*/} $*" >>"$CALLS"
+"""
+NOTE = f"""\
+{LOOK_FOR_THE_LOCK}
+echo "${{0##*/}} $*" >>"$CALLS"
 """
 # An experiment lasts until the file `go` is there.
-PLAY = """\
-#!/bin/sh
+PLAY = f"""\
+{LOOK_FOR_THE_LOCK}
 case $* in
 *evaluate.yml*)
     echo "evaluate begins" >>"$CALLS"
