@@ -13,7 +13,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
-	"go.uber.org/zap"
+
+	"sluice.dev/control/internal/etcdclient"
 )
 
 // EtcdConfig says how to take part in an election in etcd.
@@ -98,12 +99,7 @@ func (e *etcd) Run(ctx context.Context) {
 
 // takePart opens a session, runs for election in it, and holds what it wins until the session ends.
 func (e *etcd) takePart(ctx context.Context) error {
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: e.config.Endpoints,
-		TLS:       e.config.TLS,
-		// The client's own log would go to standard error in a format of its own.
-		Logger: zap.NewNop(),
-	})
+	client, err := etcdclient.New(e.config.Endpoints, e.config.TLS)
 	if err != nil {
 		return fmt.Errorf("connect to etcd at %v: %w", e.config.Endpoints, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 
+	"sluice.dev/control/internal/etcdclient"
 	"sluice.dev/control/internal/servicelevel"
 	"sluice.dev/control/internal/store"
 )
@@ -24,11 +24,7 @@ type etcd struct {
 // NewEtcd keeps service levels in etcd, under a key. It connects by itself, and again whenever that is needed; tls is
 // nil for connections that are not encrypted.
 func NewEtcd(endpoints []string, tls *tls.Config, key string) (Store, error) {
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: endpoints, TLS: tls,
-		// The client's own log would go to standard error in a format of its own.
-		Logger: zap.NewNop(),
-	})
+	client, err := etcdclient.New(endpoints, tls)
 	if err != nil {
 		return nil, unreachable(err, hintOfReads)
 	}
