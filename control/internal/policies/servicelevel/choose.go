@@ -101,7 +101,11 @@ func (r *round) judge(object *objectState) {
 		formatSeconds(object.judged.seconds), formatSeconds(target.Seconds))
 	switch {
 	case object.judged.seconds <= target.Seconds:
-		object.state, object.reason, object.wanted = servicelevel.Reached, comparison, ""
+		object.state, object.reason = servicelevel.Reached, comparison
+		// Whether it is still to be held to its load, the others say.
+		if object.wanted != servicelevel.Throttle {
+			object.wanted = ""
+		}
 	case object.isAboveLoad():
 		object.state, object.reason = servicelevel.AboveLoad, comparison+", but "+object.loads()
 		r.ask(object, servicelevel.Throttle)
@@ -126,6 +130,8 @@ func (r *round) findAbove() {
 			r.above = object
 			object.reason += ", but " + object.loads() + ", and others miss their targets"
 			r.ask(object, servicelevel.Throttle)
+		case object.state == servicelevel.Reached && object.wanted == servicelevel.Throttle:
+			object.wanted = ""
 		}
 	}
 }

@@ -143,6 +143,27 @@ func TestPercentilesAreThoseOfTheScope(t *testing.T) {
 	}
 }
 
+// One that keeps its target with more than it was promised for, while another misses his, is to be held to its load: that
+// is asked for once, for as long as it is so.
+func TestAThrottleIsAskedForOnce(t *testing.T) {
+	loud, slow := newTable("loud", 10*time.Millisecond), newTable("slow", 80*time.Millisecond)
+	loud.object.MostOperationsPerSecond = 90
+	s := newSharing(t, loud, slow)
+	expect := func(wanted servicelevel.Action, asked int) {
+		t.Helper()
+		_, statuses := s.run(51)
+		is := statuses[0]
+		if is.Name != "loud" || is.State != servicelevel.Reached || is.Wanted != wanted || len(is.Actions) != asked {
+			t.Errorf("it fares as %+v, want %q wanted and asked for %d times", is, wanted, asked)
+		}
+	}
+	expect(servicelevel.Throttle, 1)
+	slow.mean = 10 * time.Millisecond
+	expect("", 1)
+	slow.mean = 80 * time.Millisecond
+	expect(servicelevel.Throttle, 2)
+}
+
 // What other scopes are asked for says nothing of one that is asked for nothing.
 func TestAScopeWithoutRequestsIsUnknown(t *testing.T) {
 	idle, busy := newTable("idle", 0), newTable("busy", 80*time.Millisecond)
