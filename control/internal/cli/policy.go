@@ -17,9 +17,9 @@ import (
 const policyLong = `Show and pause the policies of a controller, explain the kinds of policies that there are, and try one on
 a simulated store.
 
-A policy decides once a period about each of its targets: change (a lease on another setting), keep
-(renew it) or stop (let it run out). Its leases have the owner policy/NAME. Without fresh signals the
-verdict is stop: nothing but a fresh decision ever extends a lease.`
+A policy decides once a period about each of its targets: change (a lease on another setting, or the
+start of a task), keep (renew it) or stop (let it run out). Its leases have the owner policy/NAME.
+Without fresh signals the verdict is stop: nothing but a fresh decision ever extends a lease.`
 
 func newPolicy(environment Environment) *cobra.Command {
 	return group(&cobra.Command{

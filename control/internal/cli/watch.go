@@ -26,8 +26,8 @@ when it is back.
 ` + connectionHelp
 
 const decisionsWatchLong = `Show decisions as policies make them. A line has the time, the policy, the target, the kind of task, the
-verdict, the setting and the reason. The verdict is "change" for another setting than before, "keep"
-to renew, "stop" to let the lease run out.
+verdict, the setting and the reason. The verdict is "change" for another setting than before or the
+start of a task, "keep" to renew, "stop" to let the lease run out.
 
 ` + connectionHelp
 

@@ -9,7 +9,7 @@ import (
 type Verdict string
 
 const (
-	// Change gives a lease on another setting than before.
+	// Change gives a lease on another setting than before, or starts a task.
 	Change Verdict = "change"
 	// Keep renews the lease, or goes on without one.
 	Keep Verdict = "keep"
@@ -87,6 +87,12 @@ func StopFor(target Target, reason string) Decision {
 	return Decision{
 		Target: target.Ref, Kind: target.Kind, Scope: target.Scope, Verdict: Stop, Reason: reason,
 	}
+}
+
+// WithStart is a decision that starts a task as well: it is a change, whatever setting there was.
+func (d Decision) WithStart() Decision {
+	d.Verdict, d.Start = Change, true
+	return d
 }
 
 // SettingFor is the decision to have a setting on a target: Keep if the policy's lease has it already,

@@ -155,6 +155,10 @@ func TestStartIsAskedForAgainOnlyWhenNothingCameOfIt(t *testing.T) {
 		if decision.Start != want {
 			t.Errorf("in second %d start is %v, want %v: %s", i, decision.Start, want, decision.Reason)
 		}
+		if want && decision.Verdict != policy.Change {
+			t.Errorf("in second %d a start is to %s", i, decision.Verdict)
+		}
+		target.Lease = &store.Lease{Setting: *decision.Setting}
 	}
 }
 

@@ -70,7 +70,9 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 		reason += fmt.Sprintf(", and debt is at %.0f %% of its limit: start", 100*estimate.Share())
 	}
 	decision := next.pace.Order(target, rate, reason, inputs)
-	decision.Start = isStart
+	if isStart {
+		decision = decision.WithStart()
+	}
 	return decision, next
 }
 

@@ -56,7 +56,9 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 func (o outcome) decision(target policy.Target) policy.Decision {
 	if o.setting != nil {
 		decision := policy.SettingFor(target, *o.setting, o.reason, o.inputs)
-		decision.Start = o.isStart
+		if o.isStart {
+			decision = decision.WithStart()
+		}
 		return decision
 	}
 	decision := policy.StopFor(target, o.reason)

@@ -111,6 +111,10 @@ func TestResults(t *testing.T) {
 			target(), policy.Decision{Verdict: policy.Change, Setting: rate, Start: true, Reason: "r", Inputs: map[string]float64{"a_bytes": 1}},
 			map[string]float64{"n_count": 2.5},
 		},
+		"a start with the setting that is there": {
+			`{"setting": "rate_bytes_per_second=5e6", "start": True, "reason": "r"}`, leased,
+			policy.Decision{Verdict: policy.Change, Setting: rate, Start: true, Reason: "r"}, map[string]float64{},
+		},
 		"struct": {
 			`struct(setting = "rate_bytes_per_second=5e6", reason = "r")`, leased,
 			policy.Decision{Verdict: policy.Keep, Setting: rate, Reason: "r"}, map[string]float64{},

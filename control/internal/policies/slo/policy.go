@@ -64,7 +64,9 @@ func (p *Policy) Decide(view policy.View, target policy.Target, memory policy.Me
 		reason = fmt.Sprintf("debt at %.0f %% of its limit: start; ", 100*seen.estimate.Share()) + reason
 	}
 	decision := s.pace.Order(target, rate, reason, p.inputs(seen, *s))
-	decision.Start = isStart
+	if isStart {
+		decision = decision.WithStart()
+	}
 	return decision, s
 }
 

@@ -285,7 +285,11 @@ func TestWhatLastsIsNoBurst(t *testing.T) {
 func TestTaskIsStartedAfterABurst(t *testing.T) {
 	l := loop{policy: made(t, nil)}
 	step := func(requests uint64, debt float64, task store.State) bool {
-		return l.decide(second{p99Milliseconds: 1, requests: requests, task: task, debtMegabytes: debt}).Start
+		decision := l.decide(second{p99Milliseconds: 1, requests: requests, task: task, debtMegabytes: debt})
+		if decision.Start && decision.Verdict != policy.Change {
+			t.Errorf("a start is to %s", decision.Verdict)
+		}
+		return decision.Start
 	}
 	for i, test := range []struct {
 		requests uint64

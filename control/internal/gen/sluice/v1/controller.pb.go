@@ -29,7 +29,7 @@ type Verdict int32
 const (
 	// VERDICT_UNSPECIFIED is not used.
 	Verdict_VERDICT_UNSPECIFIED Verdict = 0
-	// VERDICT_CHANGE gives a lease on another setting.
+	// VERDICT_CHANGE gives a lease on another setting, or starts a task.
 	Verdict_VERDICT_CHANGE Verdict = 1
 	// VERDICT_KEEP renews the lease, or goes on without one.
 	Verdict_VERDICT_KEEP Verdict = 2
