@@ -67,7 +67,7 @@ func (c *Controller) decideJointly(p *activePolicy, view policy.View, stop strin
 	decisions, p.statuses, p.memory = p.joint.DecideAll(view, p.memory)
 	for i, target := range view.Targets {
 		result := outcome{
-			policy: p, node: c.nodesByName[target.Node], state: p.keep(keyOf(target), c.periods), lease: target.Lease,
+			policy: p, node: c.nodesByName[target.Node], state: p.keep(target, view.WallClock, c.periods), lease: target.Lease,
 			decision: c.permitted(p, target, decisions[i]),
 		}
 		result.order = c.orderFor(p, &result)
@@ -91,7 +91,7 @@ func (c *Controller) reasonToStop(p *activePolicy, signals map[string]policy.Sig
 }
 
 func (c *Controller) decide(p *activePolicy, view policy.View, target policy.Target, stop string) outcome {
-	state := p.keep(keyOf(target), c.periods)
+	state := p.keep(target, view.WallClock, c.periods)
 	result := outcome{policy: p, node: c.nodesByName[target.Node], state: state, lease: target.Lease}
 	if stop != "" {
 		target.Fresh, target.Missing = false, stop

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,34 @@ func TestAServiceLevelGetsCacheOnEachNode(t *testing.T) {
 	}
 	if lease := w.agents["n1"].lease("main"); len(made) != 0 || lease != nil {
 		t.Errorf("after it is deleted there are %v and %v", made, lease)
+	}
+}
+
+// An instance that is named for a node and is not there is done without after three decisions, as one that falls silent.
+func TestANamedInstanceThatIsNotThereIsDoneWithout(t *testing.T) {
+	w, s := newLevelsWorld(t)
+	config := w.config
+	config.Policies = slices.Clone(config.Policies)
+	config.Policies[0].Targets.Nodes, config.Policies[0].Targets.Instances = []string{"n1", "n2"}, []string{"gone", "main"}
+	if err := w.configure(config); err != nil {
+		t.Fatal(err)
+	}
+	w.step()
+	apply(t, s, ordersLevel())
+	for range 12 {
+		w.stepUnderLoad()
+	}
+	if lease := w.agents["n1"].lease("main"); lease != nil {
+		t.Errorf("after two decisions there is %+v", lease)
+	}
+	for range 12 {
+		w.stepUnderLoad()
+	}
+	want := store.Setting{Name: store.ReservedBytes, Number: 1e8}
+	for name, agent := range w.agents {
+		if lease := agent.lease("main"); lease == nil || lease.Setting != want {
+			t.Errorf("after four decisions the lease on %s is %+v", name, lease)
+		}
 	}
 }
 

@@ -45,8 +45,10 @@ type targetState struct {
 	// written is the lease as the agent took it at writtenAt, nil if there is none.
 	written   *store.Lease
 	writtenAt time.Time
-	// seenIn is the period in which the target was last there.
+	// seenIn is the period in which the target was last decided about.
 	seenIn uint64
+	// goneSince is since when the agent knows no such instance, zero while it does.
+	goneSince time.Time
 	// turn decides in which periods its lease is renewed.
 	turn uint64
 }
@@ -108,7 +110,7 @@ func (p *activePolicy) appendTargets(
 	for _, name := range p.config.Targets.Instances {
 		ref := policy.Ref{Node: node.agent.Node, Store: p.config.Targets.Store, Instance: name}
 		if !hasTarget(targets[first:], ref) {
-			targets = append(targets, p.missingTarget(ref, scope, state))
+			targets = append(targets, p.missingTarget(ref, scope, state, now))
 		}
 	}
 	return targets
@@ -123,13 +125,16 @@ func (p *activePolicy) selects(ref policy.Ref) bool {
 	return ref.Store == p.config.Targets.Store && (len(names) == 0 || slices.Contains(names, ref.Instance))
 }
 
-func (p *activePolicy) missingTarget(ref policy.Ref, scope string, state *nodeState) policy.Target {
+func (p *activePolicy) missingTarget(ref policy.Ref, scope string, state *nodeState, now time.Time) policy.Target {
 	target := policy.Target{
 		Ref: ref, Kind: store.Kind(p.config.Targets.Kind), Scope: scope,
 		Missing: fmt.Sprintf("the agent of node %s knows no instance %s of %s", ref.Node, ref.Instance, ref.Store),
 	}
 	if state.problem != "" {
 		target.Missing = state.problem
+	}
+	if known := p.targets[keyOf(target)]; known != nil && !known.goneSince.IsZero() {
+		target.Age = now.Sub(known.goneSince)
 	}
 	return target
 }
@@ -229,8 +234,9 @@ func remaining(lease store.Lease, elapsed time.Duration) *store.Lease {
 	return &lease
 }
 
-// keep gives the state of a target, and notes that the target is there.
-func (p *activePolicy) keep(key targetKey, period uint64) *targetState {
+// keep gives the state of a target, and notes that it is decided about.
+func (p *activePolicy) keep(target policy.Target, now time.Time, period uint64) *targetState {
+	key := keyOf(target)
 	state := p.targets[key]
 	if state == nil {
 		p.turns++
@@ -238,6 +244,12 @@ func (p *activePolicy) keep(key targetKey, period uint64) *targetState {
 		p.targets[key] = state
 	}
 	state.seenIn = period
+	switch isThere := !target.Snapshot.TakenAt.IsZero(); {
+	case isThere:
+		state.goneSince = time.Time{}
+	case state.goneSince.IsZero():
+		state.goneSince = now
+	}
 	return state
 }
 

@@ -47,8 +47,9 @@ type Target struct {
 	Scope string
 	// Fresh says whether the snapshot is recent enough to act on. When it is false, Missing says why, and
 	// the snapshot is the last one that there was, if any.
-	Fresh       bool
-	Missing     string
+	Fresh   bool
+	Missing string
+	// Age is that of the snapshot; without any, for how long the instance has not been there.
 	Age         time.Duration
 	Description store.Description
 	Snapshot    store.Snapshot
