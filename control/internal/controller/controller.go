@@ -100,9 +100,21 @@ func (c *Controller) configure(config Config) error {
 			c.closeNode(old)
 		}
 	}
-	c.publish(nil)
+	c.publish(c.shownDecisions())
 	c.forgetPauses()
 	return nil
+}
+
+// shownDecisions are those that are shown of policies that are still there: a reload decides nothing.
+func (c *Controller) shownDecisions() (shown []*sluicev1.Decision) {
+	published := c.published.Load()
+	if published == nil {
+		return nil
+	}
+	for _, p := range c.policies {
+		shown = append(shown, published.lastDecisions[p.config.Name]...)
+	}
+	return shown
 }
 
 // makePolicies keeps a policy that is configured as before, with its memory.
@@ -119,7 +131,7 @@ func (c *Controller) makePolicies(config Config) ([]*activePolicy, error) {
 		}
 		active[i] = newActivePolicy(wanted, decider)
 		if old := before[wanted.Name]; old != nil && samePolicy(old.config, wanted) {
-			active[i].targets, active[i].memory = old.targets, old.memory
+			active[i].targets, active[i].memory, active[i].statuses = old.targets, old.memory, old.statuses
 		}
 	}
 	return active, nil
@@ -165,7 +177,7 @@ func (c *Controller) close() {
 	}
 }
 
-// publish shows the state of the loop to others; decisions are those of this period.
+// publish shows the state of the loop to others; decisions are those of the last period in which there were some.
 func (c *Controller) publish(decisions []*sluicev1.Decision) {
 	last := make(map[string][]*sluicev1.Decision, len(c.policies))
 	for _, decision := range decisions {

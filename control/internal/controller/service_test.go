@@ -10,6 +10,7 @@ import (
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/protocol"
+	"sluice.dev/control/internal/servicelevel"
 )
 
 // manyNodes are in the configuration in another order than that of their names.
@@ -64,6 +65,30 @@ func TestClusterInPages(t *testing.T) {
 		if len(all) != 10 || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != 10 {
 			t.Errorf("pages of %d have the nodes %v", size, all)
 		}
+	}
+}
+
+// A reload decides nothing: what was decided last is shown until the next period.
+func TestAReloadLeavesWhatIsShown(t *testing.T) {
+	w, s := newLevelsWorld(t)
+	w.step()
+	apply(t, s, ordersLevel())
+	for range 7 {
+		w.stepUnderLoad()
+	}
+	w.reload(loaded{config: w.config})
+	if missed := w.countLevels(servicelevel.Missed); missed != 1 {
+		t.Errorf("%d service levels are missed, want 1", missed)
+	}
+	listed, err := s.ListPolicies(t.Context(), &sluicev1.ListPoliciesRequest{})
+	if err != nil || len(listed.GetPolicies()[0].GetLastDecisions()) != 2 {
+		t.Errorf("the policies are %v, %v", listed, err)
+	}
+	without := w.config
+	without.Policies = nil
+	w.reload(loaded{config: without})
+	if missed := w.countLevels(servicelevel.Missed); missed != 0 {
+		t.Errorf("without its policy %d service levels are missed", missed)
 	}
 }
 
