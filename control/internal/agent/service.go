@@ -112,13 +112,9 @@ func (s *service) ClearLeases(ctx context.Context, request *sluicev1.ClearLeases
 	if err != nil {
 		return nil, err
 	}
-	instance, err := s.find(ref)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, longestOrder)
 	defer cancel()
-	cleared, err := instance.Clear(ctx, selection)
+	cleared, err := s.registry.Clear(ctx, storesRef(ref), selection)
 	if err != nil {
 		return nil, err
 	}
@@ -174,5 +170,9 @@ func (s *service) AbortTask(ctx context.Context, request *sluicev1.AbortTaskRequ
 }
 
 func (s *service) find(ref policy.Ref) (*stores.Instance, error) {
-	return s.registry.Find(stores.Ref{Store: ref.Store, Instance: ref.Instance})
+	return s.registry.Find(storesRef(ref))
+}
+
+func storesRef(ref policy.Ref) stores.Ref {
+	return stores.Ref{Store: ref.Store, Instance: ref.Instance}
 }

@@ -77,6 +77,27 @@ func (r *Registry) Find(ref Ref) (*Instance, error) {
 		WithHint("There are: %s.", names(instances))
 }
 
+// Clear ends leases of an instance before their time, and returns how many. Of one that is gone they are still
+// remembered: they are not given again either, should it come back.
+func (r *Registry) Clear(ctx context.Context, ref Ref, selection store.Selection) (int, error) {
+	instance, err := r.Find(ref)
+	if err == nil {
+		return instance.Clear(ctx, selection)
+	}
+	if keeper := r.keeperOf(ref); keeper != nil {
+		if forgetErr := keeper.Forget(ctx, selection); forgetErr != nil {
+			return 0, forgetErr
+		}
+	}
+	return 0, err
+}
+
+func (r *Registry) keeperOf(ref Ref) *leases.Keeper {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.keepers[ref]
+}
+
 func names(instances []*Instance) string {
 	refs := make([]string, len(instances))
 	for i, instance := range instances {

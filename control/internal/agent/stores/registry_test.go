@@ -146,10 +146,9 @@ func TestStoresThatAreGoneAreBounded(t *testing.T) {
 	}
 }
 
-func TestLeasesOutliveAStoreThatIsGoneForLong(t *testing.T) {
-	directory := referencetest.SocketDirectory(t)
-	clock := newClock()
-	registry, update := startRegistry(t, clock.read)
+// holdAndGo has a store that is held for five minutes, and is gone for two.
+func holdAndGo(t *testing.T, clock *steppedClock, registry *Registry, update func(...Source), directory string) Source {
+	t.Helper()
 	stop := serveReference(t, directory, "a")
 	source := referenceSource(directory, "a")
 	update(source)
@@ -170,7 +169,32 @@ func TestLeasesOutliveAStoreThatIsGoneForLong(t *testing.T) {
 	if len(registry.Instances()) != 0 {
 		t.Fatal("the store is still there")
 	}
+	return source
+}
 
+func TestClearingAStoreThatIsGoneForgetsItsLeases(t *testing.T) {
+	clock := newClock()
+	registry, update := startRegistry(t, clock.read)
+	source := holdAndGo(t, clock, registry, update, referencetest.SocketDirectory(t))
+	if _, err := registry.Clear(t.Context(), source.Ref, store.Selection{Owner: "policy/b"}); store.CodeOf(err) != store.CodeNotFound {
+		t.Errorf("error %v, want not found", err)
+	}
+	if registry.keeperOf(source.Ref).IsIdle() {
+		t.Error("the lease of another owner is forgotten")
+	}
+	if _, err := registry.Clear(t.Context(), source.Ref, store.Selection{Owner: "policy/a"}); store.CodeOf(err) != store.CodeNotFound {
+		t.Errorf("error %v, want not found", err)
+	}
+	if !registry.keeperOf(source.Ref).IsIdle() {
+		t.Error("the lease is remembered, and would be given again")
+	}
+}
+
+func TestLeasesOutliveAStoreThatIsGoneForLong(t *testing.T) {
+	directory := referencetest.SocketDirectory(t)
+	clock := newClock()
+	registry, update := startRegistry(t, clock.read)
+	source := holdAndGo(t, clock, registry, update, directory)
 	serveReference(t, directory, "a")
 	clock.advance(time.Second)
 	update(source)
