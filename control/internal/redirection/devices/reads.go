@@ -37,11 +37,13 @@ type Reads struct {
 // one read after the other, then some at once. Errors are of code store.CodeInvalid where the folder or the sizes cannot be.
 func MeasureReads(folder string, readBytes int, fileBytes int64) (Reads, error) {
 	readBytes = rounded(float64(readBytes))
-	if fileBytes < int64(max(readBytes, fillBytes)) {
+	// The file is of whole writes.
+	wholeBytes := fileBytes / fillBytes * fillBytes
+	if wholeBytes < int64(max(readBytes, fillBytes)) {
 		return Reads{}, store.Invalidf("a file of %d bytes is too small for reads of %d", fileBytes, readBytes).
 			WithHint("It must be larger than what the device itself caches: 1GB or more.")
 	}
-	device, err := open(folder, fileBytes/fillBytes*fillBytes, fillBytes)
+	device, err := open(folder, wholeBytes, fillBytes)
 	if err != nil {
 		return Reads{}, err
 	}

@@ -25,7 +25,9 @@ func TestMeasureReadsSaysWhatIsWrong(t *testing.T) {
 	if _, err := MeasureReads("/missing", 4096, 4<<20); store.CodeOf(err) != store.CodeInvalid {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := MeasureReads(t.TempDir(), 4096, 4096); store.CodeOf(err) != store.CodeInvalid {
-		t.Errorf("the error is %v", err)
+	for read, file := range map[int]int64{4096: 4096, fillBytes + 4096: 2*fillBytes - 1} {
+		if _, err := MeasureReads(t.TempDir(), read, file); store.CodeOf(err) != store.CodeInvalid {
+			t.Errorf("with reads of %d bytes from %d the error is %v", read, file, err)
+		}
 	}
 }
