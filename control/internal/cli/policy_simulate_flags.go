@@ -27,16 +27,19 @@ func (l loadFlag) Set(value string) error {
 	return nil
 }
 
-// amount is the value of a flag that is a number of bytes, or of bytes per second.
+// amount is the value of a flag that is a number of bytes, of bytes per second, or of things.
 type amount struct {
 	number *float64
 	unit   quantity.Unit
 }
 
+// String is empty for 0, so that help shows no default.
 func (a amount) String() string {
 	switch {
-	case a.number == nil:
+	case a.number == nil || *a.number == 0:
 		return ""
+	case a.unit == quantity.Count:
+		return formatNumber(*a.number)
 	case a.unit == quantity.BytesPerSecond:
 		return quantity.FormatRate(*a.number)
 	default:

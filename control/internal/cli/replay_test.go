@@ -30,6 +30,15 @@ func TestReplayRedirect(t *testing.T) {
 	}
 }
 
+func TestReplayRedirectTellsItsDefaults(t *testing.T) {
+	help := newWorld(t).run(t, "replay", "redirect", "--help").stdout
+	for _, want := range []string{"above which the threshold falls (default 8)\n", "above which writes are redirected\n", "(default 268MB)\n"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("%q is not in\n%s", want, help)
+		}
+	}
+}
+
 func TestReplayRedirectSaysWhatIsWrong(t *testing.T) {
 	w := newWorld(t)
 	trace := traceFile(t, shortTrace)
