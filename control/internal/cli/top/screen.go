@@ -30,13 +30,12 @@ const countdownInterval = 500 * time.Millisecond
 
 // WriteOnce asks once and writes one frame as text, with every row.
 func WriteOnce(ctx context.Context, source Source, w io.Writer) error {
-	cluster, err := source.Fetch(ctx)
-	if err != nil {
-		return err
+	known := source.ask(ctx)
+	if known.problem != nil {
+		return known.problem
 	}
 	// No panel has a selected row where no keys are.
 	view := view{focus: panelCount}
-	known := state{cluster: cluster, levels: source.levels(ctx), fetchedAt: source.Now()}
 	for _, line := range render(known, view, 0, 0, source.Now()) {
 		if _, err := io.WriteString(w, line.text()+"\n"); err != nil {
 			return err
@@ -78,20 +77,23 @@ func Run(ctx context.Context, source Source, screen tcell.Screen, colours bool) 
 	}
 }
 
-func (s Source) levels(ctx context.Context) []*sluicev1.ServiceLevelState {
-	if s.Levels == nil {
-		return nil
+// ask asks for all that is shown. The state of the cluster is as old as its own answer: service levels may take long.
+func (s Source) ask(ctx context.Context) state {
+	cluster, err := s.Fetch(ctx)
+	known := state{cluster: cluster, fetchedAt: s.Now(), problem: err}
+	if err == nil && s.Levels != nil {
+		known.levels = s.Levels(ctx)
 	}
-	return s.Levels(ctx)
+	return known
 }
 
 func fetchAll(ctx context.Context, source Source, answers chan<- state) {
 	for {
-		cluster, err := source.Fetch(ctx)
+		known := source.ask(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case answers <- state{cluster: cluster, levels: source.levels(ctx), fetchedAt: source.Now(), problem: err}:
+		case answers <- known:
 		}
 		select {
 		case <-ctx.Done():

@@ -232,6 +232,21 @@ func source() Source {
 	}
 }
 
+// What is asked for after the state of the cluster makes that no younger.
+func TestTheStateIsAsOldAsItsAnswer(t *testing.T) {
+	now := clitest.Now()
+	slow := source()
+	slow.Now = func() time.Time { return now }
+	slow.Levels = func(context.Context) []*sluicev1.ServiceLevelState {
+		now = now.Add(2 * time.Second)
+		return nil
+	}
+	known := slow.ask(t.Context())
+	if age := known.age(now); age != 2*time.Second {
+		t.Errorf("the state is %v old, want 2s", age)
+	}
+}
+
 func TestRunEndsWithQ(t *testing.T) {
 	screen := clitest.NewScreen()
 	ended := make(chan error, 1)
