@@ -116,11 +116,24 @@ func (c Config) checkServices() []document.Finding {
 	if c.Coordination == nil {
 		return findings
 	}
-	for i, endpoint := range c.Coordination.Etcd.Endpoints {
-		findings = append(findings, checkURL(endpoint, c.Coordination.Etcd.TLS,
-			"coordination", "etcd", "endpoints", strconv.Itoa(i))...)
+	for i := range c.Coordination.Etcd.Endpoints {
+		findings = append(findings, c.Coordination.Etcd.checkEndpoint(i)...)
 	}
 	return findings
+}
+
+// checkEndpoint refuses schemes that differ, too: the client of etcd takes that of the first endpoint for all.
+func (e Etcd) checkEndpoint(index int) []document.Finding {
+	const encrypted = "https:"
+	path := []string{"coordination", "etcd", "endpoints", strconv.Itoa(index)}
+	endpoint, first := e.Endpoints[index], e.Endpoints[0]
+	if findings := checkURL(endpoint, e.TLS, path...); len(findings) > 0 {
+		return findings
+	}
+	if strings.HasPrefix(endpoint, encrypted) != strings.HasPrefix(first, encrypted) {
+		return []document.Finding{found("this endpoint would be reached by the scheme of the first one", "Use https for all of them, or http for all.", path...)}
+	}
+	return nil
 }
 
 // checkURL takes connections that are not encrypted on the machine itself alone.

@@ -148,6 +148,9 @@ func TestProblems(t *testing.T) {
 			"line 8: coordination.etcd.endpoints[1]: this connection would not be encrypted",
 			"line 8: coordination.etcd.endpoints[2]: a URL with https needs tls beside it",
 		}},
+		{"endpoints of which some are encrypted", least +
+			"coordination: {etcd: {endpoints: [\"http://[::1]:2379\", \"https://etcd:2379\", \"http://localhost:2379\"], " + anyTLS + "}}\n", []string{
+			"line 7: coordination.etcd.endpoints[1]: this endpoint would be reached by the scheme of the first one. Use https for all of them, or http for all."}},
 		{"password", least + "prometheus: {url: \"https://ann:secret@prometheus:9090\", " + anyTLS + "}\n", []string{
 			"line 7: prometheus.url: the URL holds a password"}},
 		{"type of policy", least + "policies:\n- {name: p, type: slow, targets: {store: postgres, kind: checkpoint}}\n", []string{
