@@ -38,7 +38,8 @@ func NewCollector(kinds []string, now func() time.Time) *Collector {
 	c := &Collector{now: now, stores: make(map[string]*observed, len(kinds))}
 	for _, kind := range kinds {
 		c.stores[kind] = &observed{
-			seen: make(map[*session]time.Time), series: make(map[series]*histogram), totals: make(map[string]*Totals),
+			seen: make(map[*session]time.Time), series: make(map[series]*histogram), scopes: make(map[string]bool),
+			totals: make(map[string]*Totals),
 		}
 	}
 	return c
@@ -50,7 +51,7 @@ type observed struct {
 	began  time.Time
 	spans  time.Duration
 	series map[series]*histogram
-	scopes int
+	scopes map[string]bool
 	ended  []interval
 	totals map[string]*Totals
 	lost   uint64
@@ -111,12 +112,10 @@ func (o *observed) add(told Requests) {
 }
 
 func (o *observed) addTo(key series, told Requests) {
-	if o.series[key] == nil {
-		if o.scopes == maxScopes {
-			return
-		}
-		o.scopes++
+	if !o.scopes[key.scope] && len(o.scopes) == maxScopes {
+		return
 	}
+	o.scopes[key.scope] = true
 	o.of(key).add(told)
 }
 
@@ -146,7 +145,7 @@ func (o *observed) endInterval(now time.Time) {
 	})
 	o.ended = append(o.ended, ended)
 	o.ended = o.ended[max(0, len(o.ended)-keptIntervals):]
-	o.began, o.spans, o.series, o.scopes = now, 0, make(map[series]*histogram), 0
+	o.began, o.spans, o.series, o.scopes = now, 0, make(map[series]*histogram), make(map[string]bool)
 }
 
 func (h *histogram) latency(class string, length time.Duration) store.Latency {

@@ -195,6 +195,18 @@ func TestPartsOfAStoreAreBounded(t *testing.T) {
 	}
 }
 
+// A part of a store is one, whatever is asked of it.
+func TestAPartIsCountedOnceForReadsAndWrites(t *testing.T) {
+	c, clock := newCollector("hbase")
+	for i := range maxScopes {
+		mustTake(t, c, &session{}, requestsOf("read", fmt.Sprintf("t%d", i), 1000), requestsOf("write", fmt.Sprintf("t%d", i), 1000))
+	}
+	clock.pass(2)
+	if all := c.Latencies(); len(all[0].ScopeLatencies) != 2*maxScopes {
+		t.Errorf("there are %d latencies of parts, want %d", len(all[0].ScopeLatencies), 2*maxScopes)
+	}
+}
+
 func TestReportsOfOtherStoresAreRefused(t *testing.T) {
 	c, _ := newCollector("hbase", "cassandra")
 	err := c.take(&session{}, Report{Store: "ignite", IntervalSeconds: 1})
