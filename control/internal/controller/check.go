@@ -122,13 +122,17 @@ func (c Config) checkServices() []document.Finding {
 	return findings
 }
 
-// checkEndpoint refuses schemes that differ, too: the client of etcd takes that of the first endpoint for all.
+// checkEndpoint refuses what the client of etcd would not reach: it knows no usual port, and takes the scheme of the
+// first endpoint for all.
 func (e Etcd) checkEndpoint(index int) []document.Finding {
 	const encrypted = "https:"
 	path := []string{"coordination", "etcd", "endpoints", strconv.Itoa(index)}
 	endpoint, first := e.Endpoints[index], e.Endpoints[0]
 	if findings := checkURL(endpoint, e.TLS, path...); len(findings) > 0 {
 		return findings
+	}
+	if address, err := url.Parse(endpoint); err != nil || address.Port() == "" {
+		return []document.Finding{found("the URL has no port", "Write https://HOST:PORT; etcd's own port is 2379.", path...)}
 	}
 	if strings.HasPrefix(endpoint, encrypted) != strings.HasPrefix(first, encrypted) {
 		return []document.Finding{found("this endpoint would be reached by the scheme of the first one", "Use https for all of them, or http for all.", path...)}

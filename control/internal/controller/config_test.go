@@ -148,6 +148,8 @@ func TestProblems(t *testing.T) {
 			"line 8: coordination.etcd.endpoints[1]: this connection would not be encrypted",
 			"line 8: coordination.etcd.endpoints[2]: a URL with https needs tls beside it",
 		}},
+		{"an endpoint without a port", least + "coordination: {etcd: {endpoints: [\"https://etcd\"], " + anyTLS + "}}\n", []string{
+			"line 7: coordination.etcd.endpoints[0]: the URL has no port. Write https://HOST:PORT; etcd's own port is 2379."}},
 		{"endpoints of which some are encrypted", least +
 			"coordination: {etcd: {endpoints: [\"http://[::1]:2379\", \"https://etcd:2379\", \"http://localhost:2379\"], " + anyTLS + "}}\n", []string{
 			"line 7: coordination.etcd.endpoints[1]: this endpoint would be reached by the scheme of the first one. Use https for all of them, or http for all."}},
