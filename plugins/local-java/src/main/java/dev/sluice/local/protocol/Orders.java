@@ -112,7 +112,7 @@ public final class Orders {
     Lease given = give(kind, scope, order);
     try {
       kind.start(scope, order.variant());
-    } catch (Refusal | RuntimeException e) {
+    } catch (Refusal | RuntimeException | LinkageError e) {
       // Both or neither: the lease came first, so that what starts obeys it from its first byte.
       leases.revert(given, before);
       throw e;

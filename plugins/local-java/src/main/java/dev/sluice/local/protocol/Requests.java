@@ -35,7 +35,8 @@ final class Requests {
       return result(id, call(request));
     } catch (Refusal refusal) {
       return error(id, refusal);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | LinkageError failure) {
+      // The latter where this version of the store has not what is asked for.
       LOG.error("a request has failed in the plug-in", failure);
       return error(
           id,

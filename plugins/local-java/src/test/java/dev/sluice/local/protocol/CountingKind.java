@@ -13,6 +13,7 @@ final class CountingKind implements TaskKind {
   final List<String> aborted = new ArrayList<>();
   boolean refusesStart;
   boolean failsToStart;
+  boolean isOfAnotherVersion;
   boolean refusesOrders;
 
   @Override
@@ -51,8 +52,15 @@ final class CountingKind implements TaskKind {
     if (failsToStart) {
       throw new IllegalStateException("a fault of the store");
     }
+    refuseAnotherVersion();
     started.add(scope);
     variantsStarted.add(variant);
+  }
+
+  private void refuseAnotherVersion() {
+    if (isOfAnotherVersion) {
+      throw new NoSuchMethodError("not in this version");
+    }
   }
 
   @Override
@@ -70,6 +78,7 @@ final class CountingKind implements TaskKind {
 
   @Override
   public void report(Snapshot.Builder snapshot) {
+    refuseAnotherVersion();
     snapshot.debt(new Snapshot.Debt("compaction", "t", 1, 2, 3, 4));
     snapshot.task(
         new Snapshot.Task("1", "compaction", "t", TaskState.HELD, "write", 1, 2, 0.5, 0, 3));

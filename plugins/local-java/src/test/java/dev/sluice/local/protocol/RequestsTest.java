@@ -153,6 +153,14 @@ class RequestsTest {
   }
 
   @Test
+  void whatThisVersionOfTheStoreHasNotIsAFaultToo() {
+    kind.isOfAnotherVersion = true;
+    assertEquals(-32603, errorCode(call("snapshot", "{}")));
+    assertEquals(-32603, errorCode(call("start", ORDER)));
+    assertEquals(List.of(), leases.all());
+  }
+
+  @Test
   void startWithoutASettingGivesNoLease() {
     assertEquals(
         Map.of(), result("start", "{'kind':'compaction','owner':'a','time_to_live_seconds':1}"));
