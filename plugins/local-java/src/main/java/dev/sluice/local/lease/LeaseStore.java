@@ -16,6 +16,9 @@ import java.util.function.Predicate;
 public final class LeaseStore {
   private static final double NANOS_PER_SECOND = 1e9;
 
+  /** A lease that was just given, and the one in force that it is in the place of. */
+  public record Given(Lease lease, Optional<Lease> before) {}
+
   private record Place(String kind, Aspect aspect, Scope scope) {}
 
   private final LongSupplier nanoTime;
@@ -43,17 +46,30 @@ public final class LeaseStore {
       double timeToLiveSeconds,
       boolean replace)
       throws LeaseConflictException {
-    Lease lease;
+    return give(kind, scope, setting, owner, timeToLiveSeconds, replace).lease();
+  }
+
+  /** The same, for who may have to {@link #revert} it. */
+  public Given give(
+      String kind,
+      Scope scope,
+      Setting setting,
+      String owner,
+      double timeToLiveSeconds,
+      boolean replace)
+      throws LeaseConflictException {
+    Given given;
     synchronized (this) {
-      refuseConflict(kind, scope, setting, owner, replace);
+      Optional<Lease> before = find(kind, setting.aspect(), scope);
+      refuseConflict(before, owner, replace);
       long end = nanoTime.getAsLong() + (long) (timeToLiveSeconds * NANOS_PER_SECOND);
-      lease = new Lease(kind, scope, setting, owner, end);
+      given = new Given(new Lease(kind, scope, setting, owner, end), before);
       Map<Place, Lease> changed = new HashMap<>(leases);
-      changed.put(new Place(kind, setting.aspect(), scope), lease);
+      changed.put(new Place(kind, setting.aspect(), scope), given.lease());
       leases = Map.copyOf(changed);
     }
     notifyListeners();
-    return lease;
+    return given;
   }
 
   /** Takes back a lease that was just given, unless it has been replaced since. */
@@ -71,10 +87,8 @@ public final class LeaseStore {
     notifyListeners();
   }
 
-  private void refuseConflict(
-      String kind, Scope scope, Setting setting, String owner, boolean replace)
+  private static void refuseConflict(Optional<Lease> held, String owner, boolean replace)
       throws LeaseConflictException {
-    Optional<Lease> held = find(kind, setting.aspect(), scope);
     if (held.isPresent() && !replace && !held.get().owner().equals(owner)) {
       throw new LeaseConflictException(held.get());
     }

@@ -72,14 +72,14 @@ public final class Orders {
     TaskKind kind = kindOf(order);
     Scope scope = existing(order.scope());
     // As it was given: its time is counted from here.
-    return Map.of("lease", toJson(give(kind, scope, order), order.timeToLiveSeconds()));
+    return Map.of("lease", toJson(give(kind, scope, order).lease(), order.timeToLiveSeconds()));
   }
 
-  private Lease give(TaskKind kind, Scope scope, Order order) throws Refusal {
+  private LeaseStore.Given give(TaskKind kind, Scope scope, Order order) throws Refusal {
     kind.checkOrder(scope, order.setting());
     ordered.add(scope);
     try {
-      return leases.set(
+      return leases.give(
           kind.kind(),
           scope,
           order.setting(),
@@ -108,13 +108,12 @@ public final class Orders {
       kind.start(scope, order.variant());
       return Map.of();
     }
-    Optional<Lease> before = leases.find(kind.kind(), order.setting().aspect(), scope);
-    Lease given = give(kind, scope, order);
+    LeaseStore.Given given = give(kind, scope, order);
     try {
       kind.start(scope, order.variant());
     } catch (Refusal | RuntimeException | LinkageError e) {
       // Both or neither: the lease came first, so that what starts obeys it from its first byte.
-      leases.revert(given, before);
+      leases.revert(given.lease(), given.before());
       throw e;
     }
     return Map.of();

@@ -15,6 +15,8 @@ final class CountingKind implements TaskKind {
   boolean failsToStart;
   boolean isOfAnotherVersion;
   boolean refusesOrders;
+  // What goes on beside an order that is looked at.
+  Runnable meanwhile = () -> {};
 
   @Override
   public String kind() {
@@ -34,6 +36,7 @@ final class CountingKind implements TaskKind {
 
   @Override
   public void checkOrder(Scope scope, Setting setting) throws Refusal {
+    meanwhile.run();
     if (refusesOrders) {
       throw Refusal.refused("at its limit", "");
     }

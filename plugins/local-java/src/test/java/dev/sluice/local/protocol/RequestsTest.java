@@ -146,6 +146,19 @@ class RequestsTest {
   }
 
   @Test
+  void aStartThatIsRefusedTakesNoOtherOrderBack() {
+    result("set", ORDER);
+    kind.refusesStart = true;
+    kind.meanwhile =
+        () -> {
+          kind.meanwhile = () -> {};
+          result("set", ORDER.replace("'number':5", "'number':7"));
+        };
+    assertEquals(-32003, errorCode(call("start", ORDER)));
+    assertEquals(7.0, leases.all().get(0).setting().number());
+  }
+
+  @Test
   void aStartThatFailsLeavesNoLease() {
     kind.failsToStart = true;
     assertEquals(-32603, errorCode(call("start", ORDER)));
