@@ -11,6 +11,8 @@ public final class Snapshot {
   // What fits on a line of the protocol with room to spare; the first ones are kept.
   static final int MAX_TASKS = 1000;
   static final int MAX_DEBTS = 2000;
+  // An agent takes nothing of a store that shows more.
+  static final int MAX_FIGURES = 1000;
 
   /**
    * A task that exists.
@@ -149,7 +151,9 @@ public final class Snapshot {
 
     /** Adds a quantity of this store alone; its name ends in its unit. */
     public Builder figure(String name, double value) {
-      figures.put(name, value);
+      if (figures.size() < MAX_FIGURES || figures.containsKey(name)) {
+        figures.put(name, value);
+      }
       return this;
     }
 
