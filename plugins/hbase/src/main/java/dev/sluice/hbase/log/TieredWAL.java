@@ -55,9 +55,22 @@ final class TieredWAL implements WAL {
   public long appendMarker(RegionInfo region, WALKeyImpl key, WALEdit edits) throws IOException {
     long number = logs.get(Tier.FAST).appendMarker(region, key, edits);
     if (edits.isRegionCloseMarker()) {
-      unflushed.forget(key.getEncodedRegionName());
+      forgetInSlow(key.getEncodedRegionName());
     }
     return numberOf(Tier.FAST, number);
+  }
+
+  /**
+   * The fast log forgets the region for the mark that it gets. The slow one may still have an edit
+   * in its accounts that was never in memory, since its sync has failed or was interrupted. Nobody
+   * flushes the region for it any more: its file would stay, and of a log with too many files only
+   * the regions of the oldest are flushed.
+   */
+  private void forgetInSlow(byte[] region) {
+    WAL slow = logs.get(Tier.SLOW);
+    if (slow.startCacheFlush(region, unflushed.forget(region)) != null) {
+      slow.completeCacheFlush(region, HConstants.NO_SEQNUM);
+    }
   }
 
   @FunctionalInterface

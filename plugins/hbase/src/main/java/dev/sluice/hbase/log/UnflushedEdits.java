@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.stream.Stream;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HConstants;
@@ -71,9 +72,10 @@ final class UnflushedEdits {
     of(region).update(family, number, onlyIfGreater);
   }
 
-  /** Forgets a region that is closed. */
-  void forget(byte[] region) {
-    regions.remove(region);
+  /** Forgets a region that is closed, and gives the families that it has had edits of. */
+  Set<byte[]> forget(byte[] region) {
+    Region known = regions.remove(region);
+    return known == null ? Set.of() : known.families;
   }
 
   /** The numbers of a region. */
@@ -81,12 +83,15 @@ final class UnflushedEdits {
     private final ConcurrentMap<byte[], Long> unflushed =
         new ConcurrentSkipListMap<>(Bytes.BYTES_COMPARATOR);
     private final Map<byte[], Long> flushing = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    // Also those that have nothing unflushed.
+    private final Set<byte[]> families = new ConcurrentSkipListSet<>(Bytes.BYTES_COMPARATOR);
 
     /** Not synchronized, as it is called for each edit: no flush begins meanwhile. */
     void note(byte[] family, WALKeyImpl key) {
       if (unflushed.containsKey(family) || Bytes.equals(family, WALEdit.METAFAMILY)) {
         return;
       }
+      families.add(family);
       // The edit's number will be above those that have been given, of which this is the highest
       // that everybody sees.
       unflushed.putIfAbsent(family, key.getMvcc().getReadPoint() + 1);
@@ -129,6 +134,7 @@ final class UnflushedEdits {
     }
 
     void update(byte[] family, long number, boolean onlyIfGreater) {
+      families.add(family);
       unflushed.merge(family, number, onlyIfGreater ? Math::max : (before, now) -> now);
     }
   }
