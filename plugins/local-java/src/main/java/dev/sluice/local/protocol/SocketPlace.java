@@ -91,26 +91,27 @@ class SocketPlace {
       throw new IOException(
           path + " is not a socket: remove it, or give the instance another name");
     }
-    if (isServed()) {
-      throw new IOException(
-          path + " is served by another process: stop it, or give the instance another name");
-    }
-    // Its process is gone; the new socket takes its name.
-    Files.deleteIfExists(path);
+    removeStale();
   }
 
-  /** Also by a process that takes no connections, for which it does not wait. */
-  private boolean isServed() throws IOException {
+  /** Refuses one whose process is there, also if it takes no connections: it is not waited for. */
+  private void removeStale() throws IOException {
     try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       probe.configureBlocking(false);
       probe.connect(UnixDomainSocketAddress.of(path));
-      return true;
+      throw served(null);
     } catch (ConnectException refused) {
-      return false;
-    } catch (SocketException full) {
-      // As many wait for it as may.
-      return true;
+      // Its process is gone; the new socket takes its name.
+      Files.deleteIfExists(path);
+    } catch (SocketException other) {
+      // As many wait for it as may; or it is another user's, whose process may be gone.
+      throw served(other);
     }
+  }
+
+  private IOException served(SocketException why) {
+    return new IOException(
+        path + " is served by another process: stop it, or give the instance another name", why);
   }
 
   private ServerSocketChannel bind() throws IOException {

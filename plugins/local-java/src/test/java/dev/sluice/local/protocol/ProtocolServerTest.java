@@ -2,6 +2,7 @@ package dev.sluice.local.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -191,6 +192,7 @@ class ProtocolServerTest {
       }
       IOException refused = assertThrows(IOException.class, this::start);
       assertTrue(refused.getMessage().contains("another name"), refused.getMessage());
+      assertInstanceOf(SocketException.class, refused.getCause());
     } finally {
       for (SocketChannel channel : waiting) {
         channel.close();
