@@ -158,16 +158,14 @@ final class TieredWAL implements WAL {
     }
   }
 
+  /**
+   * Does nothing. Upstream tells here the lowest number that a compaction in memory has left of a
+   * family. An edit with a lower one may still wait for the other log, and be in memory alone
+   * later: its file would go before it is flushed, or its replay would skip it.
+   */
   @Override
   public void updateStore(
-      byte[] encodedRegionName, byte[] familyName, Long sequenceId, boolean onlyIfGreater) {
-    if (sequenceId == null) {
-      return;
-    }
-    unflushed.update(encodedRegionName, familyName, sequenceId, onlyIfGreater);
-    logs.values()
-        .forEach(log -> log.updateStore(encodedRegionName, familyName, sequenceId, onlyIfGreater));
-  }
+      byte[] encodedRegionName, byte[] familyName, Long sequenceId, boolean onlyIfGreater) {}
 
   @Override
   public Long startCacheFlush(byte[] encodedRegionName, Set<byte[]> families) {

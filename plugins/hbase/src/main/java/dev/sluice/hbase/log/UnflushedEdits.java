@@ -67,11 +67,6 @@ final class UnflushedEdits {
     of(region).abortFlush();
   }
 
-  /** Takes over the number that a compaction in memory has left a family with. */
-  void update(byte[] region, byte[] family, long number, boolean onlyIfGreater) {
-    of(region).update(family, number, onlyIfGreater);
-  }
-
   /** Forgets a region that is closed, and gives the families that it has had edits of. */
   Set<byte[]> forget(byte[] region) {
     Region known = regions.remove(region);
@@ -131,11 +126,6 @@ final class UnflushedEdits {
     synchronized void abortFlush() {
       flushing.forEach((family, number) -> unflushed.merge(family, number, Math::min));
       flushing.clear();
-    }
-
-    void update(byte[] family, long number, boolean onlyIfGreater) {
-      families.add(family);
-      unflushed.merge(family, number, onlyIfGreater ? Math::max : (before, now) -> now);
     }
   }
 }

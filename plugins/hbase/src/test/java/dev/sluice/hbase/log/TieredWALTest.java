@@ -155,8 +155,17 @@ class TieredWALTest {
     assertEquals(150, log.getEarliestMemStoreSeqNum(REGION, ONE));
     log.updateStore(REGION, ONE, 140L, true);
     assertEquals(150, log.getEarliestMemStoreSeqNum(REGION, ONE));
-    log.updateStore(REGION, ONE, 160L, true);
-    assertEquals(160, log.getEarliestMemStoreSeqNum(REGION, ONE));
+  }
+
+  /** The edit of the slow log waits, and those after it have been compacted in memory. */
+  @Test
+  void anEditThatWaitsIsUnflushedWhateverIsCompactedInMemory() throws Exception {
+    append(Tier.SLOW);
+    append(Tier.FAST);
+    log.updateStore(REGION, ONE, 102L, true);
+    assertEquals(101, log.getEarliestMemStoreSeqNum(REGION, ONE));
+    verify(slow, never()).updateStore(any(), any(), any(), anyBoolean());
+    verify(fast, never()).updateStore(any(), any(), any(), anyBoolean());
   }
 
   @Test
