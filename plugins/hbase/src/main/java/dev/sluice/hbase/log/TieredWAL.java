@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.client.RegionInfo;
@@ -26,6 +27,8 @@ import org.apache.hadoop.hbase.wal.WALKeyImpl;
  */
 final class TieredWAL implements WAL {
   private final Map<Tier, WAL> logs = new EnumMap<>(Tier.class);
+  // The number of what was appended last, as each log gives it.
+  private final Map<Tier, AtomicLong> appended = new EnumMap<>(Tier.class);
   private final UnflushedEdits unflushed = new UnflushedEdits();
   private final TierChooser chooser;
 
@@ -33,9 +36,14 @@ final class TieredWAL implements WAL {
     logs.put(Tier.FAST, fast);
     logs.put(Tier.SLOW, slow);
     this.chooser = chooser;
+    for (Tier tier : Tier.values()) {
+      appended.put(tier, new AtomicLong());
+    }
   }
 
-  private static long numberOf(Tier tier, long number) {
+  /** Notes what was appended, and gives the number by which it is synced. */
+  private long noted(Tier tier, long number) {
+    appended.get(tier).accumulateAndGet(number, Math::max);
     return number << 1 | tier.ordinal();
   }
 
@@ -47,7 +55,7 @@ final class TieredWAL implements WAL {
   public long appendData(RegionInfo region, WALKeyImpl key, WALEdit edits) throws IOException {
     Tier tier = chooser.choose(edits.heapSize());
     unflushed.note(key, edits);
-    return numberOf(tier, logs.get(tier).appendData(region, key, edits));
+    return noted(tier, logs.get(tier).appendData(region, key, edits));
   }
 
   /** Marks go to the fast log: they are small, and few. */
@@ -57,7 +65,7 @@ final class TieredWAL implements WAL {
     if (edits.isRegionCloseMarker()) {
       forgetInSlow(key.getEncodedRegionName());
     }
-    return numberOf(Tier.FAST, number);
+    return noted(Tier.FAST, number);
   }
 
   /**
@@ -88,13 +96,17 @@ final class TieredWAL implements WAL {
   }
 
   /**
-   * Of both. A flush relies on that: what was appended before it began is in the accounts of its
-   * log when it ends, and keeps no file afterwards.
+   * Of what was appended to both. A flush relies on that: what was appended before it began is in
+   * the accounts of its log when it ends, and keeps no file afterwards. A log where all is synced
+   * is left alone: its stream may have broken while nobody wrote. That is mended by a roll, while a
+   * flush that fails here leaves its snapshot to the next one, which is then said to have flushed
+   * what has come since as well.
    */
   @Override
   public void sync() throws IOException {
     for (Tier tier : Tier.values()) {
-      sync(tier, WAL::sync);
+      long last = appended.get(tier).get();
+      sync(tier, log -> log.sync(last));
     }
   }
 

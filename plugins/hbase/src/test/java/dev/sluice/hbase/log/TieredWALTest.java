@@ -96,10 +96,15 @@ class TieredWALTest {
   }
 
   @Test
-  void aSyncOfAllIsOfBoth() throws Exception {
+  void aSyncOfAllIsOfWhatBothHave() throws Exception {
+    when(fast.appendMarker(any(), any(), any())).thenReturn(8L);
+    when(slow.appendData(any(), any(), any())).thenReturn(5L, 6L);
+    append(Tier.SLOW);
+    append(Tier.SLOW);
+    log.appendMarker(null, key(), new WALEdit());
     log.sync();
-    verify(fast).sync();
-    verify(slow).sync();
+    verify(fast).sync(8L);
+    verify(slow).sync(6L);
   }
 
   @Test
