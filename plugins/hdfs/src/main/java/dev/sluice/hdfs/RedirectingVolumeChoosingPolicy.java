@@ -64,8 +64,8 @@ public final class RedirectingVolumeChoosingPolicy<V extends FsVolumeSpi> extend
       }
       redirects.set(new Redirect<>(targets, ofType(allVolumes, requested)));
       return targets.get(0).getStorageType();
-    } catch (RuntimeException e) {
-      // A write must not fail for this.
+    } catch (RuntimeException | LinkageError e) {
+      // A write must not fail for this, nor for what this version of the store has not.
       LOG.error("a replica was not redirected", e);
       return requested;
     }
