@@ -54,6 +54,23 @@ def test_check_predicts_whether_packages_are_replaced(folder, role, code, instal
     assert argv[-2:] == files
 
 
+@pytest.mark.parametrize(
+    ("installed", "replaced"), [(["3.1.0+1", "11.8.1+2"], False), (["3.1.0+1", "11.8.1+1"], True)]
+)
+def test_packages_that_are_there_stay_in_whatever_order_they_are_installed(
+    tmp_path, installed, replaced
+):
+    """Ignite's comes after RocksDB's, which dpkg-query prints after it."""
+    names = ["sluice-rocksdb-11.8.1", "sluice-ignite-3.1.0"]
+    folder = folder_of(tmp_path, f"{names[0]}_11.8.1+2_amd64.deb", f"{names[1]}_3.1.0+1_all.deb")
+    host = Host("store_package", "ig1", store_package_dir=folder, store_package_names=names)
+    task = task_of("store_package", "files.yml", "Replace the packages at once")
+    known = {"_store_package_versions": {"rc": 0, "stdout_lines": installed}}
+    assert host.holds(task, **known) is replaced
+    argv = host.templar(task, **known).template(task["ansible.builtin.command"]["argv"])
+    assert [Path(word).name.split("_")[0] for word in argv[-2:]] == names
+
+
 CONTROL = [f"sluice-control_0.1.0+{number}_amd64.deb" for number in range(2)]
 
 
