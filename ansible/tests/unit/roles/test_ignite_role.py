@@ -315,6 +315,28 @@ def test_a_node_that_does_not_serve_takes_what_was_changed(reasons, state, allow
     assert node(**known).holds(task) is restarted
 
 
+@pytest.mark.parametrize(
+    ("reasons", "state", "asked_once"),
+    [
+        (["new settings"], "STARTED", True),
+        ([], "down", True),
+        # It may be busy, and so may others be that serve.
+        (["new settings"], "down", False),
+        (["new settings"], "STARTING", False),
+    ],
+)
+def test_a_node_that_is_slow_to_answer_is_asked_again_before_it_is_restarted(
+    reasons, state, asked_once
+):
+    known = {
+        "_ignite_stale": {"reasons": reasons},
+        "_ignite_status": {"states": {"ig1:10300": state}},
+    }
+    asking = task_of("ignite", "mend.yml", "Ask the node how it is")
+    assert node(**known).holds(asking, "until") is asked_once
+    assert asking["retries"] >= 10 and asking["ignore_errors"] is True
+
+
 def test_a_node_is_mended_before_it_is_waited_for():
     included = [task.get("ansible.builtin.include_tasks") for task in tasks_of("ignite", "run.yml")]
     assert list(filter(None, included)) == ["mend.yml", "init.yml", "wait.yml"]
