@@ -149,6 +149,10 @@ def test_an_agent_that_was_started_in_this_run_is_not_started_again():
     assert of.holds(handler, _agent_start={"changed": False})
     assert not of.holds(handler, _agent_start={"changed": True})
     assert not of.holds(handler, _agent_start={"changed": False}, _agent_has_begun=True)
+    # What the module tells is the state before.
+    for state, restarted in (("inactive", False), ("failed", False), ("active", True)):
+        start = {"changed": True, "status": {"ActiveState": state}}
+        assert of.holds(handler, _agent_start=start) is restarted
 
 
 CHECKS = [
