@@ -61,18 +61,23 @@ def test_an_upgrade_waits_for_a_whole_store_unless_a_daemon_is_down(role):
         assert on_all(role).holds(waiting, **known) is waits
 
 
-def hdfs_status(active: str, live: list[str], states: dict[str, str], available: bool) -> dict:
+def hdfs_status(
+    active: str, live: list[str], states: dict[str, str], available: bool, safe_mode: bool = False
+) -> dict:
     return {
         "available": available,
+        "safe_mode": safe_mode,
         "active": active,
         "live": [f"{host}:9866" for host in live],
         "states": {f"http://{host}:9870": state for host, state in states.items()},
     }
 
 
-SAFE_MODE = hdfs_status("http://hb1:9870", ["hb1"], {"hb1": "active"}, False)
+SAFE_MODE = hdfs_status("http://hb1:9870", ["hb1"], {"hb1": "active"}, False, True)
 SERVING = hdfs_status("http://hb1:9870", THREE, {"hb1": "active", "hb2": "standby"}, True)
 SILENT_STANDBY = hdfs_status("http://hb1:9870", THREE, {"hb1": "active", "hb2": "down"}, True)
+# Each DataNode was started while a NameNode was down: it serves, and is not registered with both.
+HALF_REGISTERED = hdfs_status("http://hb1:9870", THREE, {"hb1": "active", "hb2": "down"}, False)
 LOST_DATANODE = hdfs_status(
     "http://hb1:9870", ["hb1", "hb3"], {"hb1": "active", "hb2": "standby"}, True
 )
@@ -91,6 +96,8 @@ NOBODY = {
         ("hb1", SERVING, SERVING, []),
         ("hb2", SILENT_STANDBY, SERVING, ["namenode"]),
         ("hb2", LOST_DATANODE, SERVING, ["datanode"]),
+        ("hb1", HALF_REGISTERED, HALF_REGISTERED, []),
+        ("hb2", HALF_REGISTERED, HALF_REGISTERED, ["namenode"]),
         # One that sees nothing, while others work: its DataNode may serve them.
         ("hb2", NOBODY, SERVING, ["namenode"]),
         ("hb2", NOBODY, NOBODY, ["datanode", "namenode", "journalnode", "zkfc"]),
