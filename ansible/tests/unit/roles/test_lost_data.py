@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 from hdfs_hosts import JOURNAL, NAME, THREE, found, hdfs, looked
-from role_files import Host, task_of
+from role_files import Host, task_of, tasks_of
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,17 @@ def test_the_way_out_of_a_first_run_that_was_interrupted_names_the_folders():
     message = hdfs("hb1", **known).message(task, _hdfs_holders=["hb1"])
     assert "stop sluice-hdfs-*@main" in message
     assert "/var/lib/sluice/hdfs/main/name.incoming, /srv/j, /srv/d" in message
+
+
+def test_the_mount_point_of_the_name_folder_stays_whose_it_is():
+    host = hdfs("hb1", hdfs_name_dir="/srv/disk1/name")
+    assert "/srv/disk1" not in host.value("_hdfs_folders")
+    names = [task["name"] for task in tasks_of("hdfs", "name_data.yml")]
+    making = task_of("hdfs", "name_data.yml", "Make its folder")
+    # What formats it, or copies into it, may not write above it.
+    assert names.index(making["name"]) < names.index("Copy it from the other NameNode")
+    folder = host.templar(making).template(making["ansible.builtin.file"])
+    assert (folder["path"], folder["owner"]) == ("/srv/disk1/name.incoming", "hdfs")
 
 
 def zookeeper(**known: object) -> Host:
