@@ -52,6 +52,7 @@ def test_every_controller_writes_the_same_contexts():
     hosts = {
         "one": {"ansible_host": "10.0.0.1", "controller_listen": listens},
         "two": {"ansible_host": "10.0.0.2", "controller_listen": listens},
+        "six": {"ansible_host": "fd00::6", "controller_listen": "[::]:7413"},
     }
     common = {
         "ansible_managed": "managed",
@@ -65,10 +66,11 @@ def test_every_controller_writes_the_same_contexts():
     written = [
         contexts_file.render(common | hosts[host] | {"inventory_hostname": host}) for host in hosts
     ]
-    assert written[0] == written[1]
+    assert written[0] == written[1] == written[2]
     contexts = yaml.safe_load(written[0])["contexts"]
     addresses = {name: context["controller"] for name, context in contexts.items()}
-    assert addresses == {"c": "10.0.0.1:7413", "c-two": "10.0.0.2:7413"}
+    expected = {"c": "10.0.0.1:7413", "c-two": "10.0.0.2:7413", "c-six": "[fd00::6]:7413"}
+    assert addresses == expected
 
 
 @pytest.mark.parametrize(

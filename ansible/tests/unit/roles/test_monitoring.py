@@ -106,8 +106,8 @@ def test_pages_of_stores_are_read_at_the_hosts_of_their_group():
             {"name": "master", "group": "masters", "port": 16010, "path": "/prometheus"},
             {"name": "other", "group": "nobody", "port": 1},
         ],
-        groups={"masters": ["one", "two"]},
-        hostvars={"one": {"ansible_host": "10.0.0.1"}, "two": {}},
+        groups={"masters": ["one", "two", "six"]},
+        hostvars={"one": {"ansible_host": "10.0.0.1"}, "two": {}, "six": {"ansible_host": "::6"}},
         _monitoring_jobs=[],
         _monitoring_tls_directory="/d",
     )
@@ -116,8 +116,25 @@ def test_pages_of_stores_are_read_at_the_hosts_of_their_group():
     assert master["static_configs"] == [
         {"targets": ["10.0.0.1:16010"], "labels": {"node": "one"}},
         {"targets": ["two:16010"], "labels": {"node": "two"}},
+        {"targets": ["[::6]:16010"], "labels": {"node": "six"}},
     ]
     assert not other["static_configs"]
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [("fd00::1", "[fd00::1]"), ("10.0.0.1", "10.0.0.1"), ("n1.example", "n1.example")],
+)
+def test_addresses_of_version_6_are_in_brackets_before_a_port(host, address):
+    known = {"hostvars": {"one": {"ansible_host": host}}, "inventory_dir": "/i"}
+    read = {"monitoring_agents": ["one"], "monitoring_controllers": ["one"]}
+    reader = Host("monitoring", "two", **known, **read)
+    for kind, port in (("agent", 7412), ("controller", 7414)):
+        [target] = reader.value(f"_monitoring_{kind}_targets")
+        assert target["targets"] == [f"{address}:{port}"]
+    controller = Host("controller", "two", controller_agents=["one"], **known)
+    [agent] = controller.value("_controller_agent_addresses")
+    assert agent["address"] == f"{address}:7411"
 
 
 @pytest.mark.parametrize(
