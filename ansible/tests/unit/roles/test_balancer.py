@@ -39,3 +39,18 @@ def test_the_balancer_is_looked_at_after_the_last_turn(file):
         if Host("hbase", name, groups=turns, ansible_check_mode=False).holds(task)
     ]
     assert looks == ["hb1"]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("drain.yml", "Switch the balancer off"),
+        ("join_balance.yml", "Have the balancer move regions to it"),
+    ],
+)
+def test_a_command_that_waits_for_a_run_of_the_balancer_has_its_time(file, name):
+    """Upstream's ends after 5 minutes, and a call to HBase after 2 unless it is told otherwise."""
+    task = task_of("hbase", file, name)
+    argv = Host("hbase", "hb1").templar(task).template(task["ansible.builtin.command"]["argv"])
+    assert argv[argv.index("--timeout") + 1] == "600"
+    assert "hbase.rpc.timeout=600000" in argv
