@@ -22,7 +22,8 @@ def observed(**slowdown):
     """A steady machine, of which each kind of work takes so many times as long as usual."""
     rates = {kind: [rate / slowdown.get(kind, 1.0)] * 20 for kind, rate in RATES.items()}
     summaries = {kind: processors.summary(values) for kind, values in rates.items()}
-    return {"duration_seconds": 3.0, "stolen_share": 0.0} | summaries
+    steady = {"duration_seconds": 3.0, "stolen_share": 0.0}
+    return steady | processors.pauses([], 3.0) | summaries
 
 
 @given(st.lists(st.floats(1, 1000), min_size=1, max_size=20))
@@ -133,14 +134,15 @@ def test_another_machine_is_judged_by_what_is_recorded_of_its_processors(
 
 
 def test_another_machine_is_judged_by_itself_too(tmp_path, monkeypatch, capsys):
-    seen = observed() | {"stolen_share": 0.05}
+    seen = observed() | {"stolen_share": 0.05} | processors.pauses([0.03], 3.0)
     seen["system_calls"] = processors.summary([1e6] * 10 + [2e6] * 10)
     document = {"environment": FINGERPRINT, "processors": seen}
     assert judge(monkeypatch, document, tmp_path) == 1
     message = capsys.readouterr().err
     assert "5.0% of the processors' time" in message
     assert "system calls were 2.00 times as quick" in message
-    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf")
+    assert "stood still for 1.00% of the time, for as long as 30 ms" in message
+    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf", "--most-paused-share", "1")
     assert judge(monkeypatch, document, tmp_path, *unlimited) == 0
 
 

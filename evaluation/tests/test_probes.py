@@ -313,8 +313,30 @@ def test_a_neighbour_in_a_fifth_of_the_windows_shows_and_one_odd_window_does_not
     assert processors.summary([*steady, *[1000.0] * 19, 1.0])["spread_ratio"] == 1.0
 
 
+def test_what_is_hardly_late_is_no_pause():
+    found = processors.pauses([0.001, 0.009, 0.0841, 0.0, 0.0159], 40.0)
+    assert found == {"longest_pause_seconds": 0.0841, "paused_share": 0.0025}
+    assert processors.pauses([0.009] * 1000, 1.0) == processors.pauses([], 1.0)
+
+
+def test_a_processor_that_stands_still_is_seen(monkeypatch):
+    read_clock, stood_still = time.monotonic, []
+
+    def clock():
+        # Once, in the middle of the work of a turn.
+        if len(stood_still) < 100:
+            stood_still.append(0.0)
+        elif len(stood_still) == 100:
+            stood_still.append(0.5)
+        return read_clock() + sum(stood_still)
+
+    monkeypatch.setattr(processors.time, "monotonic", clock)
+    _, late_seconds = processors._use_half(read_clock() + 1.0)
+    assert max(late_seconds) > 0.48
+
+
 def test_processors_are_in_use_while_they_are_looked_at():
-    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf")
+    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf", "--most-paused-share", "1")
     done = bare("processors", "--duration", "0.2", *unlimited)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
@@ -333,6 +355,8 @@ def test_each_kind_of_work_is_done():
 SEEN = {
     "duration_seconds": 20.0,
     "stolen_share": 0.0731,
+    "longest_pause_seconds": 0.084,
+    "paused_share": 0.004,
     "system_calls": processors.summary([1e6] * 10),
     "page_faults": processors.summary([2e5] * 7 + [1e5] * 3),
 }
@@ -340,15 +364,19 @@ SEEN = {
 
 def test_too_much_that_others_have_fails_with_what_to_do(monkeypatch, capsys):
     monkeypatch.setattr(processors, "observe", lambda _: SEEN)
-    assert processors.main(["--most-spread", "2"]) == 1
+    assert processors.main(["--most-spread", "2", "--most-paused-share", "0.004"]) == 1
     printed = capsys.readouterr()
     assert json.loads(printed.out) == SEEN
     assert "7.3% of the processors' time" in printed.err
     assert "another machine" in printed.err and "page faults" not in printed.err
+    assert "stood still" not in printed.err
     assert processors.main(["--most-stolen-share", "0.08"]) == 1
     printed = capsys.readouterr().err
     assert (
         "page faults were 2.00 times as quick" in printed and "end what else runs here" in printed
     )
     assert "system calls" not in printed and "steal" not in printed
-    assert processors.main(["--most-stolen-share", "0.08", "--most-spread", "2"]) == 0
+    assert "stood still for 0.40% of the time, for as long as 84 ms, more than 0.20%" in printed
+    assert processors.main(["--most-stolen-share", "0.08", "--most-spread", "2"]) == 1
+    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf", "--most-paused-share", "1")
+    assert processors.main([*unlimited]) == 0

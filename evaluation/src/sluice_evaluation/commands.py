@@ -202,7 +202,9 @@ def processors(options: argparse.Namespace) -> int:
     known = machine_speed.on_same_processors(records.load_all(options.results), environment)
     best = machine_speed.fastest(machine_speed.observed_before(known))
     found = [
-        *processors_probe.complaints(seen, options.most_stolen_share, options.most_spread),
+        *processors_probe.complaints(
+            seen, options.most_stolen_share, options.most_spread, options.most_paused_share
+        ),
         *machine_speed.complaints(seen, best, options.most_slowdown, options.results),
     ]
     for text in found:

@@ -5,7 +5,11 @@ import json
 import pytest
 import yaml
 from sluice_evaluation.machine_speed import MOST_SLOWDOWN_RATIO
-from sluice_evaluation.probes.processors import MOST_SPREAD_RATIO, MOST_STOLEN_SHARE
+from sluice_evaluation.probes.processors import (
+    MOST_PAUSED_SHARE,
+    MOST_SPREAD_RATIO,
+    MOST_STOLEN_SHARE,
+)
 from test_safety_conditions import JINJA, ROLES, task_of, value_of
 
 SEEN = {"system_calls": {"median_per_processor_second": 2e6}}
@@ -15,6 +19,7 @@ def test_bounds_of_the_role_are_those_that_the_report_warns_by():
     defaults = yaml.safe_load((ROLES / "evaluation" / "defaults" / "main.yml").read_text())
     assert defaults["evaluation_most_stolen_share"] == MOST_STOLEN_SHARE
     assert defaults["evaluation_most_spread"] == MOST_SPREAD_RATIO
+    assert defaults["evaluation_most_paused_share"] == MOST_PAUSED_SHARE
     assert defaults["evaluation_most_slowdown"] == MOST_SLOWDOWN_RATIO
 
 

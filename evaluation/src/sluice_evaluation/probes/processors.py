@@ -8,6 +8,9 @@ Guests that use what processors share, as their cache and memory, do not show as
 same work takes more processor time. So the use is work of the two kinds that suffer, counted by
 the processor time that it takes: a read of 64 bytes from /dev/zero is little but its system call,
 and the first write to a page little but the page fault, in which the kernel clears it.
+
+A host can also stop a processor for tens of milliseconds and count none of it as stolen. All that
+runs on it is late then, as the end of a turn of use is, and of the sleep that follows it.
 """
 
 import argparse
@@ -26,6 +29,7 @@ DURATION_SECONDS = 20.0
 # Where the report warns of it.
 MOST_STOLEN_SHARE = 0.01
 MOST_SPREAD_RATIO = 1.5
+MOST_PAUSED_SHARE = 0.002
 KINDS = ("system_calls", "page_faults")
 _TURN_SECONDS = 0.005
 # Of one kind, in 0.2 s where nothing else runs: short beside a neighbour that comes and goes.
@@ -36,6 +40,10 @@ _READ_BYTES = 64
 _MAPPED_BYTES = 4 << 20
 # User, nice, system, idle, iowait, irq, softirq, steal; what follows is in user already.
 _FIELDS = 8
+
+# A turn and its sleep are late by less without a host's doing: by the last work of the turn, and
+# by a slice of the scheduler for another process.
+_LEAST_PAUSE_SECONDS = 0.01
 
 # How much was done, and in how many seconds of a processor.
 Turn = tuple[int, float]
@@ -78,6 +86,15 @@ def summary(rates: Iterable[float]) -> dict[str, float]:
     }
 
 
+def pauses(late_seconds: Iterable[float], looked_seconds: float) -> dict[str, float]:
+    """The longest pause of a processor, and the share of all pauses of the time looked at."""
+    found = [late for late in late_seconds if late >= _LEAST_PAUSE_SECONDS]
+    return {
+        "longest_pause_seconds": round(max(found, default=0.0), 4),
+        "paused_share": round(sum(found) / looked_seconds, 5),
+    }
+
+
 def observe(duration_seconds: float, proc: Path = Path("/proc")) -> dict:
     """Keep all processors in half use, and see what others had of them and how fast they were."""
     begin = time.monotonic()
@@ -86,21 +103,29 @@ def observe(duration_seconds: float, proc: Path = Path("/proc")) -> dict:
     with multiprocessing.Pool(count) as users:
         used = users.map(_use_half, [begin + duration_seconds] * count, chunksize=1)
     after = (proc / "stat").read_text()
+    late_seconds = itertools.chain(*(late for _, late in used))
     return {
         "duration_seconds": round(time.monotonic() - begin, 3),
         "stolen_share": round(stolen_share(before, after), 5),
-    } | {kind: summary(itertools.chain(*(window_rates(u[kind]) for u in used))) for kind in KINDS}
+        **pauses(late_seconds, duration_seconds * count),
+    } | {
+        kind: summary(itertools.chain(*(window_rates(turns[kind]) for turns, _ in used)))
+        for kind in KINDS
+    }
 
 
-def _use_half(end: float) -> dict[str, list[Turn]]:
+def _use_half(end: float) -> tuple[dict[str, list[Turn]], list[float]]:
     work = dict(zip(KINDS, (_system_calls(), _page_faults()), strict=True))
     turns: dict[str, list[Turn]] = {kind: [] for kind in KINDS}
+    late_seconds = []
     while True:
         for kind in KINDS:
+            begin = time.monotonic()
             turns[kind].append(_turn(work[kind]))
             time.sleep(_TURN_SECONDS)
+            late_seconds.append(time.monotonic() - begin - 2 * _TURN_SECONDS)
         if time.monotonic() >= end:
-            return turns
+            return turns, late_seconds
 
 
 def _turn(do_some: Callable[[], int]) -> Turn:
@@ -152,9 +177,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="fail when the fastest tenth of the time did more than so many times the work of the "
         "slowest tenth; inf never fails (default: %(default)g)",
     )  # fmt: skip
+    parser.add_argument(
+        "--most-paused-share", type=float, default=MOST_PAUSED_SHARE, metavar="SHARE",
+        help="fail when the processors stood still for more than this share of the time, in pauses "
+        f"of {_LEAST_PAUSE_SECONDS * 1e3:g} ms or more; 1 never fails (default: %(default)g)",
+    )  # fmt: skip
 
 
-def complaints(seen: dict, most_stolen_share: float, most_spread: float) -> list[str]:
+def complaints(
+    seen: dict, most_stolen_share: float, most_spread: float, most_paused_share: float
+) -> list[str]:
     """What is wrong with a machine to measure on, each with what to do next."""
     found = []
     if seen["stolen_share"] > most_stolen_share:
@@ -162,6 +194,14 @@ def complaints(seen: dict, most_stolen_share: float, most_spread: float) -> list
             f"other guests of the host had {seen['stolen_share']:.1%} of the processors' time "
             f"(steal in /proc/stat), more than {most_stolen_share:.1%}: what is measured here "
             "would be theirs too; measure on another machine, or when they are gone"
+        )
+    # Probes of earlier versions say nothing of pauses.
+    if seen.get("paused_share", 0.0) > most_paused_share:
+        found.append(
+            f"processors stood still for {seen['paused_share']:.2%} of the time, for as long as "
+            f"{seen['longest_pause_seconds'] * 1e3:.0f} ms, more than {most_paused_share:.2%}: "
+            "what is answered in milliseconds is late for that alone; end what else runs here, "
+            "and if it is the host's doing, measure on another machine"
         )
     for kind in KINDS:
         if seen[kind]["spread_ratio"] > most_spread:
@@ -178,7 +218,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what was seen; 1 when it is too much."""
     seen = observe(arguments.duration)
     print(json.dumps(seen))
-    found = complaints(seen, arguments.most_stolen_share, arguments.most_spread)
+    found = complaints(
+        seen, arguments.most_stolen_share, arguments.most_spread, arguments.most_paused_share
+    )
     for text in found:
         print(text, file=sys.stderr)
     return 1 if found else 0
