@@ -18,14 +18,24 @@ NOTE = f"""\
 {LOOK_FOR_THE_LOCK}
 echo "${{0##*/}} $*" >>"$CALLS"
 """
-# An experiment lasts until the file `go` is there.
+# What is done in it lasts until the file `go` is there.
+LAST = """\
+    echo "$what begins" >>"$CALLS"
+    while [ ! -e "$CALLS-go" ]; do sleep 0.05; done
+    echo "$what ends" >>"$CALLS"
+"""
+PACKAGE = f"""\
+#!/bin/sh
+trap 'echo "package is broken off" >>"$CALLS"; exit 143' TERM
+what=package
+{LAST}"""
 PLAY = f"""\
 {LOOK_FOR_THE_LOCK}
 case $* in
 *evaluate.yml*)
-    echo "evaluate begins" >>"$CALLS"
-    while [ ! -e "$CALLS-go" ]; do sleep 0.05; done
-    echo "evaluate ends" >>"$CALLS"
+    trap 'echo "evaluate is broken off" >>"$CALLS"; exit 143' TERM
+    what=evaluate
+{LAST}
     ;;
 *teardown.yml*) echo "teardown" >>"$CALLS" ;;
 esac
@@ -63,7 +73,7 @@ def start(checkout: Path) -> subprocess.Popen[str]:
         "PATH": f"{programs}:/usr/bin:/bin",
     }
     # Whoever runs the tests may have had them ignore the signal.
-    command = ["env", "--default-signal=HUP", checkout / "build" / "demo"]
+    command = ["env", "--default-signal=INT,HUP", checkout / "build" / "demo"]
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -84,18 +94,44 @@ def test_one_at_a_time_is_at_work_in_a_checkout(checkout: Path):
     assert calls(checkout) == []
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_the_test_bed_is_taken_down_after_what_a_signal_broke_off(
-    checkout: Path, number: int, status: int
-):
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+
+
+def break_off(checkout: Path, begun: str, number: int) -> tuple[int, str]:
+    """Its status, and what it has told."""
     with start(checkout) as demo:
         try:
-            wait_until("an experiment runs", lambda: "evaluate begins" in calls(checkout))
+            wait_until(begun, lambda: begun in calls(checkout))
+            # It alone gets the signal, as from make or a supervisor.
             demo.send_signal(number)
+            told = demo.communicate(timeout=60)[0]
         finally:
             (checkout / "calls-go").touch()
-        told = demo.communicate()[0]
-    assert calls(checkout)[-3:] == ["evaluate begins", "evaluate ends", "teardown"]
+    return demo.returncode, told
+
+
+@SIGNALS
+def test_a_signal_breaks_an_experiment_off_and_the_test_bed_is_taken_down(
+    checkout: Path, number: int
+):
+    status, told = break_off(checkout, "evaluate begins", number)
+    assert calls(checkout)[-3:] == ["evaluate begins", "evaluate is broken off", "teardown"]
     assert "has the lock" not in calls(checkout)
     assert "the report:" not in told
-    assert demo.returncode == status
+    assert status == 128 + number
+
+
+@SIGNALS
+def test_a_signal_breaks_a_build_off(checkout: Path, number: int):
+    write_program(checkout / ".work" / "venv" / "bin" / "sluice-dist", PACKAGE)
+    status, _ = break_off(checkout, "package begins", number)
+    assert calls(checkout)[-2:] == ["package begins", "package is broken off"]
+    assert status == 128 + number
+
+
+def test_a_stage_that_fails_is_the_last_one(checkout: Path):
+    write_program(checkout / ".work" / "venv" / "bin" / "sluice-dist", "#!/bin/sh\nexit 3\n")
+    with start(checkout) as demo:
+        demo.communicate()
+    assert calls(checkout) == ["bootstrap "]
+    assert demo.returncode == 3
