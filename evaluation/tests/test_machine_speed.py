@@ -137,12 +137,12 @@ def test_another_machine_is_judged_by_itself_too(tmp_path, monkeypatch, capsys):
     seen = observed() | {"stolen_share": 0.05} | processors.pauses([0.03], 3.0)
     seen["system_calls"] = processors.summary([1e6] * 10 + [2e6] * 10)
     document = {"environment": FINGERPRINT, "processors": seen}
-    assert judge(monkeypatch, document, tmp_path) == 1
+    assert judge(monkeypatch, document, tmp_path, "--most-paused-share", "0.002") == 1
     message = capsys.readouterr().err
     assert "5.0% of the processors' time" in message
     assert "system calls were 2.00 times as quick" in message
-    assert "stood still for 1.00% of the time, for as long as 30 ms" in message
-    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf", "--most-paused-share", "1")
+    assert "held up for 1.00% of the time, for as long as 30 ms" in message
+    unlimited = ("--most-stolen-share", "1", "--most-spread", "inf")
     assert judge(monkeypatch, document, tmp_path, *unlimited) == 0
 
 

@@ -9,8 +9,9 @@ same work takes more processor time. So the use is work of the two kinds that su
 the processor time that it takes: a read of 64 bytes from /dev/zero is little but its system call,
 and the first write to a page little but the page fault, in which the kernel clears it.
 
-A host can also stop a processor for tens of milliseconds and count none of it as stolen. All that
-runs on it is late then, as the end of a turn of use is, and of the sleep that follows it.
+A host can also hold a processor up for tens of milliseconds and count none of it as stolen, as
+while it finds memory that the machine had given back. The end of a turn of use is late then, and
+that of the sleep that follows it.
 """
 
 import argparse
@@ -29,7 +30,8 @@ DURATION_SECONDS = 20.0
 # Where the report warns of it.
 MOST_STOLEN_SHARE = 0.01
 MOST_SPREAD_RATIO = 1.5
-MOST_PAUSED_SHARE = 0.002
+# It is not known yet what a machine that is fit has: docs/evaluation.md.
+MOST_PAUSED_SHARE = 1.0
 KINDS = ("system_calls", "page_faults")
 _TURN_SECONDS = 0.005
 # Of one kind, in 0.2 s where nothing else runs: short beside a neighbour that comes and goes.
@@ -179,8 +181,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--most-paused-share", type=float, default=MOST_PAUSED_SHARE, metavar="SHARE",
-        help="fail when the processors stood still for more than this share of the time, in pauses "
-        f"of {_LEAST_PAUSE_SECONDS * 1e3:g} ms or more; 1 never fails (default: %(default)g)",
+        help="fail when the processors were held up for more than this share of the time, in "
+        f"pauses of {_LEAST_PAUSE_SECONDS * 1e3:g} ms or more; 1 never fails (%(default)g)",
     )  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def complaints(
     # Probes of earlier versions say nothing of pauses.
     if seen.get("paused_share", 0.0) > most_paused_share:
         found.append(
-            f"processors stood still for {seen['paused_share']:.2%} of the time, for as long as "
+            f"processors were held up for {seen['paused_share']:.2%} of the time, for as long as "
             f"{seen['longest_pause_seconds'] * 1e3:.0f} ms, more than {most_paused_share:.2%}: "
             "what is answered in milliseconds is late for that alone; end what else runs here, "
             "and if it is the host's doing, measure on another machine"
