@@ -18,8 +18,8 @@ NOTE = f"""\
 {LOOK_FOR_THE_LOCK}
 echo "${{0##*/}} $*" >>"$CALLS"
 """
-# What is done in it lasts until the file `go` is there.
-LAST = """\
+# What a program does lasts until the file `go` is there.
+UNTIL_GO = """\
     echo "$what begins" >>"$CALLS"
     while [ ! -e "$CALLS-go" ]; do sleep 0.05; done
     echo "$what ends" >>"$CALLS"
@@ -28,14 +28,14 @@ PACKAGE = f"""\
 #!/bin/sh
 trap 'echo "package is broken off" >>"$CALLS"; exit 143' TERM
 what=package
-{LAST}"""
+{UNTIL_GO}"""
 PLAY = f"""\
 {LOOK_FOR_THE_LOCK}
 case $* in
 *evaluate.yml*)
     trap 'echo "evaluate is broken off" >>"$CALLS"; exit 143' TERM
     what=evaluate
-{LAST}
+{UNTIL_GO}
     ;;
 *teardown.yml*) echo "teardown" >>"$CALLS" ;;
 esac
@@ -127,6 +127,16 @@ def test_a_signal_breaks_a_build_off(checkout: Path, number: int):
     status, _ = break_off(checkout, "package begins", number)
     assert calls(checkout)[-2:] == ["package begins", "package is broken off"]
     assert status == 128 + number
+
+
+def test_a_test_bed_that_is_not_taken_down_fails_the_demo(checkout: Path):
+    write_program(
+        checkout / ".work" / "venv" / "bin" / "ansible-playbook",
+        f"{PLAY}\ncase $* in *teardown.yml*) exit 4 ;; esac\n",
+    )
+    status, _ = break_off(checkout, "evaluate begins", signal.SIGTERM)
+    assert calls(checkout)[-1] == "teardown"
+    assert status == 1
 
 
 def test_a_stage_that_fails_is_the_last_one(checkout: Path):
