@@ -320,18 +320,17 @@ def test_what_is_hardly_late_is_no_pause():
 
 
 def test_a_processor_that_is_held_up_is_seen(monkeypatch):
-    read_clock, stood_still = time.monotonic, []
+    read_clock, held_up_seconds = time.monotonic, []
 
-    def clock():
-        # Once, in the middle of the work of a turn.
-        if len(stood_still) < 100:
-            stood_still.append(0.0)
-        elif len(stood_still) == 100:
-            stood_still.append(0.5)
-        return read_clock() + sum(stood_still)
+    def work():
+        # Once, in the middle of a turn.
+        if not held_up_seconds:
+            held_up_seconds.append(0.5)
+        return 1
 
-    monkeypatch.setattr(processors.time, "monotonic", clock)
-    _, late_seconds = processors._use_half(read_clock() + 1.0)
+    monkeypatch.setattr(processors, "_system_calls", lambda: work)
+    monkeypatch.setattr(processors.time, "monotonic", lambda: read_clock() + sum(held_up_seconds))
+    _, late_seconds = processors._use_half(read_clock())
     assert max(late_seconds) > 0.48
 
 

@@ -9,9 +9,8 @@ same work takes more processor time. So the use is work of the two kinds that su
 the processor time that it takes: a read of 64 bytes from /dev/zero is little but its system call,
 and the first write to a page little but the page fault, in which the kernel clears it.
 
-A host can also hold a processor up for tens of milliseconds and count none of it as stolen, as
-while it finds memory that the machine had given back. The end of a turn of use is late then, and
-that of the sleep that follows it.
+A host can also hold a processor up for tens of milliseconds and count none of it as stolen. The end
+of a turn of use is late then, or that of the sleep that follows it.
 """
 
 import argparse
@@ -181,8 +180,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--most-paused-share", type=float, default=MOST_PAUSED_SHARE, metavar="SHARE",
-        help="fail when the processors were held up for more than this share of the time, in "
-        f"pauses of {_LEAST_PAUSE_SECONDS * 1e3:g} ms or more; 1 never fails (%(default)g)",
+        help="fail when the processors were held up for more than this share of the time, for "
+        f"{_LEAST_PAUSE_SECONDS * 1e3:g} ms or more at a time; 1 never fails "
+        "(default: %(default)g)",
     )  # fmt: skip
 
 
