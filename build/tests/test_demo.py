@@ -40,6 +40,20 @@ case $* in
 *teardown.yml*) echo "teardown" >>"$CALLS" ;;
 esac
 """
+# Ends at the signal by itself; its worker takes longer.
+LATE_PLAY = """\
+#!/bin/sh
+experiment() {
+    trap : TERM
+    worker "$@"
+    sleep 0.5
+    echo "worker ends" >>"$CALLS"
+}
+case $* in
+*evaluate.yml*) experiment "$@" & wait ;;
+*) worker "$@" ;;
+esac
+"""
 PROGRAMS = {"ansible-playbook": PLAY, "id": "#!/bin/sh\necho 0\n"} | dict.fromkeys(
     ("make", "sluice-dist", "sluice-evaluation"), NOTE
 )
@@ -127,6 +141,14 @@ def test_a_signal_breaks_a_build_off(checkout: Path, number: int):
     status, _ = break_off(checkout, "package begins", number)
     assert calls(checkout)[-2:] == ["package begins", "package is broken off"]
     assert status == 128 + number
+
+
+def test_what_a_stage_has_started_has_ended_when_the_test_bed_is_taken_down(checkout: Path):
+    programs = checkout / ".work" / "venv" / "bin"
+    (programs / "ansible-playbook").rename(programs / "worker")
+    write_program(programs / "ansible-playbook", LATE_PLAY)
+    break_off(checkout, "evaluate begins", signal.SIGTERM)
+    assert calls(checkout)[-2:] == ["worker ends", "teardown"]
 
 
 def test_a_test_bed_that_is_not_taken_down_fails_the_demo(checkout: Path):
