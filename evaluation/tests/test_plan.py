@@ -3,14 +3,16 @@
 import copy
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import run_everything
-from sluice_evaluation import assemble, freeze, records
+from sluice_evaluation import assemble, cli, freeze, records
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE
 from sluice_evaluation.plan import NOTHING_DONE, Stage, find_run, make_plan, planned_run
+from sluice_evaluation.progress import State
 from synthetic import write_raw
 
 
@@ -113,6 +115,47 @@ def test_own_runs_replace_the_estimate(checkpoint, smoke_results):
     plan = make_plan(checkpoint, "smoke", some, smoke_results)
     # The synthetic runs last from 12 s before the origin to 5 s behind the clients.
     assert {run["estimated_seconds"] for run in plan["runs"]} == {12 + 9 + 5}
+    # Of that 9 s are phases: to settle, to warm up and to be measured.
+    assert (plan["overhead_seconds"], plan["overhead_runs_count"]) == (12 + 5, len(some))
+
+
+def took(planned, seconds):
+    """A complete run that took so long."""
+    times = {"started_at": records.utc(0), "ended_at": records.utc(seconds)}
+    return records.Record(Path(), {"status": "complete", "plan": planned, **times})
+
+
+def test_runs_of_a_shorter_stage_do_not_shorten_the_estimate(experiments, tmp_path):
+    chosen = experiments["hbase-phases"]
+    planned = make_plan(chosen, "small", [], tmp_path)["runs"]
+    # They settle for 2 s, warm up for 90 and are measured for 35.
+    lengths = [2 + 90 + 35 + beyond for beyond in (30, 31, 500)]
+    done = [took(run, seconds) for run, seconds in zip(planned[:3], lengths, strict=True)]
+    left = make_plan(chosen, "small", done, tmp_path)
+    assert (left["overhead_seconds"], left["overhead_runs_count"]) == (31, 3)
+    assert {run["estimated_seconds"] for run in left["runs"]} == {2 + 90 + 35 + 31}
+    frozen = {"choices": [{"per": {"device": "throttle"}, "settings": {}}]}
+    stage = Stage(chosen, "small", MEASURE, State.of(done, chosen.name, "small"), frozen)
+    cell = chosen.cells("small", MEASURE)[0]
+    assert planned_run(stage, cell, 1, 1)["estimated_seconds"] == 2 + 130 + 35 + 31
+
+
+def test_a_run_cools_down_after_it_has_ended(checkpoint, tmp_path):
+    planned = make_plan(checkpoint, "paper", [], tmp_path)["runs"][:3]
+    done = [took(run, 10 + 120 + 1020 + 40) for run in planned]
+    left = make_plan(checkpoint, "paper", done, tmp_path)
+    assert {run["estimated_seconds"] for run in left["runs"]} == {10 + 120 + 1020 + 120 + 40}
+
+
+def test_the_plan_says_what_its_estimate_is_by(smoke_results, experiments_folder, tmp_path, capsys):
+    plan = ["plan", "postgres-checkpoint", "--experiments", str(experiments_folder)]
+    assert cli.main([*plan, "--profile", "small", "--results", str(tmp_path)]) == 0
+    assert "each takes 22 s beyond its phases, by the experiment's file" in capsys.readouterr().out
+    some = tmp_path / "postgres-checkpoint"
+    shutil.copytree(smoke_results / "postgres-checkpoint", some)
+    shutil.rmtree(next(some.glob("smoke/*/04")))
+    assert cli.main([*plan, "--profile", "smoke", "--results", str(tmp_path)]) == 0
+    assert "17 s beyond its phases, by the median of 7 runs" in capsys.readouterr().out
 
 
 def test_nothing_is_left_when_all_is_done(burst, smoke_results):

@@ -44,6 +44,8 @@ def plan(cells=(), failed=(), freeze_needed=False, stage="tune"):
         "runs_left_in_stage": len(runs),
         "estimated_seconds": 1,
         "next_block_seconds": 1,
+        "overhead_seconds": 31.4,
+        "overhead_runs_count": 14,
         "disk_bytes": 0,
         "freeze_needed": freeze_needed,
         "runs_given_up": sum(given_up for _, given_up in failed),
@@ -106,6 +108,7 @@ def test_with_a_budget_all_is_well_where_the_runs_of_this_plan_are(play):
 def test_without_a_budget_failed_runs_are_planned_again(play, tmp_path):
     code, output = play(plan(["a"]), plan(["a"], failed=[("a", False)]), plan(stage="measure"))
     assert code == 0, output
+    assert "1 of 1 runs, about 0.0 min (31 s of each beyond its phases, by the median of" in output
     assert (tmp_path / "calls").read_text().count("plan ") == 3
 
 

@@ -21,6 +21,7 @@ from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.pooling import pooled
 from sluice_evaluation.probes import fingerprint
 from sluice_evaluation.probes import processors as processors_probe
+from sluice_evaluation.progress import Overhead
 from sluice_evaluation.schema import violations
 
 GIGABYTE = 1e9
@@ -56,6 +57,8 @@ def plan(options: argparse.Namespace) -> int:
         f"{made['runs_left_in_stage']} runs left, about {made['estimated_seconds'] / 60:.0f} min, "
         f"{made['disk_bytes'] / GIGABYTE:.1f} GB"
     )
+    if made["runs_left_in_stage"]:
+        print(Overhead(made["overhead_seconds"], made["overhead_runs_count"]).text)
     if made["runs_left_in_stage"] and not made["runs"]:
         print(f"the next block does not fit: --budget-seconds {made['next_block_seconds']:.0f}")
     if made["runs_given_up"]:

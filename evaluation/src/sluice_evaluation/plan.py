@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import freeze
+from sluice_evaluation import budget, freeze
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE, TUNE, Cell, Experiment
 from sluice_evaluation.progress import NOTHING_DONE, State
@@ -96,7 +96,8 @@ def make_plan(
         if any(blocks) or stage.waits_for_freeze or name == MEASURE:
             break
     failed = state.failures(maximum_attempts, _wanted(experiment, profile, frozen))
-    runs = [run for block in _within_budget(blocks, table, budget_seconds) for run in block]
+    overhead = state.overhead(table["estimate"]["overhead_seconds"])
+    runs = [run for block in budget.fitting(blocks, table, budget_seconds) for run in block]
     return {
         "experiment": experiment.name,
         "profile": profile,
@@ -106,8 +107,10 @@ def make_plan(
         "runs_left_in_stage": sum(map(len, blocks)),
         "runs_given_up": sum(run["given_up"] for run in failed),
         "failed": failed,
-        "estimated_seconds": round(_block_seconds(runs, table), 1),
-        "next_block_seconds": round(next((_block_seconds(b, table) for b in blocks if b), 0.0), 1),
+        "estimated_seconds": round(budget.seconds(runs, table), 1),
+        "next_block_seconds": round(next((budget.seconds(b, table) for b in blocks if b), 0.0), 1),
+        "overhead_seconds": round(overhead.seconds, 1),
+        "overhead_runs_count": overhead.runs,
         "disk_bytes": table["estimate"]["disk_bytes"],
         "runs": runs,
     }
@@ -125,31 +128,6 @@ def _wanted(
         if cell.id not in left_out
         for block in range(1, experiment.runs(profile, stage) + 1)
     }
-
-
-def _within_budget(
-    blocks: list[list[dict]], table: dict, budget_seconds: float | None
-) -> list[list[dict]]:
-    if budget_seconds is None:
-        return blocks
-    kept: list[list[dict]] = []
-    for block in blocks:
-        together = [run for one in [*kept, block] for run in one]
-        if _block_seconds(together, table) > budget_seconds:
-            break
-        kept.append(block)
-    return kept
-
-
-def _block_seconds(runs: list[dict], table: dict) -> float:
-    return sum(run["estimated_seconds"] for run in runs) + _load_seconds(runs, table)
-
-
-def _load_seconds(runs: list[dict], table: dict) -> float:
-    if not table["data"]["restore_from_copy"]:
-        return 0.0
-    # One load for each variant; every run starts from a copy of it.
-    return table["estimate"]["load_seconds"] * len({run["variant"] for run in runs})
 
 
 def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str, Any]:
@@ -193,9 +171,9 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
         "cool_down_seconds": timing["cool_down_seconds"],
         "duration_seconds": end + CLIENT_MARGIN_SECONDS,
     }
-    guess = sum(timing.values()) + table["estimate"]["overhead_seconds"]
+    overhead = stage.state.overhead(table["estimate"]["overhead_seconds"])
     run["result_directory"] = str(result_directory(run, failed=False))
-    run["estimated_seconds"] = round(stage.state.run_seconds or guess, 1)
+    run["estimated_seconds"] = round(sum(timing.values()) + overhead.seconds, 1)
     return run
 
 

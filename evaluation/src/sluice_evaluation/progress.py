@@ -2,30 +2,45 @@
 
 import statistics
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sluice_evaluation.records import Record, epoch_seconds, result_directory
 
-# So many own runs make a better guess of a run's length than the experiment's file.
+# So many own runs make a better guess of what comes with a run than the experiment's file.
 RUNS_FOR_ESTIMATE = 3
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What a run takes beyond its phases: the median of so many runs, or a guess where it is 0."""
+
+    seconds: float
+    runs: int
+
+    @property
+    def text(self) -> str:
+        """For people who wonder about an estimate."""
+        by = f"the median of {self.runs} runs" if self.runs else "the experiment's file"
+        return f"each takes {self.seconds:.0f} s beyond its phases, by {by}"
 
 
 @dataclass(frozen=True)
 class State:
     """What the folder of results says about one experiment and profile.
 
-    `failed` has the plan of the last failed attempt by cell and run.
+    `failed` has the plan of the last failed attempt by cell and run, `beyond_phases` the seconds
+    that each complete run took beyond its phases.
     """
 
     complete: set[tuple[str, int]]
     failed: dict[tuple[str, int], dict[str, Any]]
-    run_seconds: float | None
+    beyond_phases: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, records: Iterable[Record], experiment: str, profile: str) -> "State":
         """Collect the state from records, those of other experiments left aside."""
-        complete, failed, lengths = set(), {}, []
+        complete, failed, beyond_phases = set(), {}, []
         for record in records:
             plan = record.plan
             if (plan["experiment"], plan["profile"]) != (experiment, profile):
@@ -33,14 +48,16 @@ class State:
             key = plan["cell"], plan["run"]
             if record.complete:
                 complete.add(key)
-                lengths.append(
-                    epoch_seconds(record.document["ended_at"])
-                    - epoch_seconds(record.document["started_at"])
-                )
+                beyond_phases.append(_beyond_phases(record))
             elif key not in failed or failed[key]["attempt"] < plan["attempt"]:
                 failed[key] = plan
-        enough = len(lengths) >= RUNS_FOR_ESTIMATE
-        return cls(complete, failed, statistics.median(lengths) if enough else None)
+        return cls(complete, failed, beyond_phases)
+
+    def overhead(self, guess_seconds: float) -> Overhead:
+        """What the next run takes beyond its phases, which may be longer than those of others."""
+        if len(self.beyond_phases) < RUNS_FOR_ESTIMATE:
+            return Overhead(guess_seconds, 0)
+        return Overhead(statistics.median(self.beyond_phases), len(self.beyond_phases))
 
     def attempts(self, cell: str, run: int) -> int:
         """How often a run was tried and failed."""
@@ -63,4 +80,11 @@ class State:
         ]
 
 
-NOTHING_DONE = State(set(), {}, None)
+def _beyond_phases(record: Record) -> float:
+    ended, started = (epoch_seconds(record.document[at]) for at in ("ended_at", "started_at"))
+    # It has ended before it cools down.
+    phases = record.plan["settle_seconds"] + record.plan["phases"][-1]["end_seconds"]
+    return ended - started - phases
+
+
+NOTHING_DONE = State(set(), {})
