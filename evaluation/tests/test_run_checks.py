@@ -5,6 +5,7 @@ import json
 import pytest
 from sluice_evaluation import assemble
 from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.histograms import read_log, write_log
 from sluice_evaluation.plan import make_plan
 from synthetic import EPOCH, hash_of, write_raw
 
@@ -75,6 +76,42 @@ def test_a_load_generator_that_began_late(experiments, tmp_path):
     path = raw / "clients" / name / "run.properties"
     path.write_text(f"sluice.run.start_unix_milliseconds={begun}\n")
     refused(plan, planned, raw, tmp_path, f"{name} began 20.0 s later")
+
+
+def end_early(raw, client, end, logs="*.hdr"):
+    """What a load generator leaves that was done by then, or whose disk was full."""
+    for path in list((raw / "clients" / client).glob(logs)):
+        kept = [i for i in read_log(path) if i.end <= end]
+        path.unlink()
+        write_log(path, kept)
+
+
+# The normal phase ends at 11 s, and what was planned at 12.
+@pytest.mark.parametrize(("seconds", "is_refused"), [(12, False), (10, False), (9, True)])
+def test_a_load_generator_that_ended_early(experiments, tmp_path, seconds, is_refused):
+    plan, planned, raw = raw_of(experiments, tmp_path, "postgres-burst", "smoke", "sluice")
+    end_early(raw, "steady", origin_of(planned) + seconds)
+    if is_refused:
+        refused(plan, planned, raw, tmp_path, r"steady has nothing after 9\.0 s")
+    else:
+        assert assemble.record_run(plan, planned, raw, tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("log", ["UPDATE.hdr", "Intended-UPDATE.hdr"])
+@pytest.mark.parametrize("seconds", [9, 0])
+def test_a_log_that_ended_early_or_is_empty(experiments, tmp_path, log, seconds):
+    plan, planned, raw = raw_of(experiments, tmp_path, "postgres-burst", "smoke", "sluice")
+    end_early(raw, "steady", origin_of(planned) + seconds, log)
+    refused(plan, planned, raw, tmp_path, rf"steady has nothing after {seconds}\.0 s")
+
+
+@pytest.mark.parametrize("seconds", [20, 0])
+def test_a_neighbour_that_ended_early(experiments, tmp_path, seconds):
+    plan = make_plan(experiments["service-level-two"], "short", [], tmp_path)
+    planned = next(run for run in plan["runs"] if len(run["clients"]) > 1 and "policies" not in run)
+    raw = write_raw(planned, tmp_path / "raw")
+    end_early(raw, "neighbour", origin_of(planned) + seconds)
+    refused(plan, planned, raw, tmp_path, "load generator neighbour has nothing after")
 
 
 def cut_off(raw, end):

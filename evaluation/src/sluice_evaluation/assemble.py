@@ -57,8 +57,8 @@ def record_run(plan: dict[str, Any], planned: dict[str, Any], raw: Path, results
     run = read_json(raw / "run.json")
     origin = origin_of(raw, planned)
     with _staged(results, planned, failed=False) as (staged, destination):
-        run_checks.require_together(raw, planned, origin)
         clients, counts = read_clients(raw, planned)
+        run_checks.require_whole_load(raw, planned, clients, origin)
         normal = next(p for p in planned["phases"] if p["name"] == "normal")
         summaries = _keep_clients(clients, staged, origin, normal)
         copied = _copy_samples(raw, staged) + _copy_decisions(raw, staged)

@@ -5,14 +5,15 @@ tries it again.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import store_logs
+from sluice_evaluation import histograms, store_logs
 from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.histograms import Interval
 from sluice_evaluation.plan import NODES_MARGIN_SECONDS
-from sluice_evaluation.raw_clients import begin_of
+from sluice_evaluation.raw_clients import Key, begin_of
 from sluice_evaluation.records import epoch_seconds
 
 # A controller decides once a second.
@@ -64,7 +65,33 @@ def require_answers(results: dict[str, Any]) -> None:
         )
 
 
-def require_together(raw: Path, planned: dict[str, Any], origin: float) -> None:
+def require_whole_load(
+    raw: Path, planned: dict[str, Any], clients: dict[Key, list[Interval]], origin: float
+) -> None:
+    """Refuse a run that was not under its load from its begin to the end of the normal phase."""
+    _require_together(raw, planned, origin)
+    end = planned["phases"][-1]["end_seconds"]
+    for client in planned["clients"]:
+        last = min(_ends_of_logs(raw, client, clients, origin), default=origin) - origin
+        if last < end - client["status_interval_seconds"]:
+            raise EvaluationError(
+                f"a log of load generator {client['name']} has nothing after {last:.1f} s of the "
+                f"run, and was to until {end:g} s: see its output; record the run as failed"
+            )
+
+
+def _ends_of_logs(
+    raw: Path, client: dict[str, Any], clients: dict[Key, list[Interval]], origin: float
+) -> Iterator[float]:
+    """While it runs it closes an interval of each log, whether an operation ended in it or not."""
+    logs = [found for (name, *_), found in clients.items() if name == client["name"]]
+    if client.get("beside", False):
+        paths = sorted((raw / "clients" / client["name"]).glob("*.hdr"))
+        logs = [histograms.read_log(path) for path in paths]
+    return (max((interval.end for interval in log), default=origin) for log in logs)
+
+
+def _require_together(raw: Path, planned: dict[str, Any], origin: float) -> None:
     """Refuse a run whose load generators did not begin when they were to."""
     for client in planned["clients"]:
         begun = begin_of(raw / "clients" / client["name"] / "run.properties")
