@@ -1,5 +1,6 @@
 """Cells, ratios and claims over synthetic records whose differences are known."""
 
+import copy
 import dataclasses
 import json
 from collections import Counter
@@ -189,6 +190,27 @@ def test_claims_about_cells_of_other_profiles_are_left_out(by_name):
     rows = claim_rows(dataclasses.replace(study, profile="small", cells=()))
     assert {row.status for row in rows} == {"absent"}
     assert rows[0].as_dict()["measured"] is None
+
+
+@pytest.mark.parametrize(("complete", "status"), [(True, "~"), (False, "absent")])
+def test_a_figure_that_no_run_of_a_cell_has_is_no_lack_of_runs(by_name, complete, status):
+    """As where no compaction of an arm has ended, which is the worst that there can be."""
+    study = by_name["postgres-burst"]
+    chosen = copy.deepcopy(study.experiment.document)
+    chosen["claims"] = [
+        {
+            "id": "quick", "statement": "it ends sooner", "kind": "ratio",
+            "metric": "compaction_seconds", "numerator": {"arm": "sluice"},
+            "denominator": {"arm": "stock 0.1"}, "expected": {"max": 1.0},
+        }
+    ]  # fmt: skip
+    cells = [c if complete else dataclasses.replace(c, complete=()) for c in study.cells]
+    experiment = dataclasses.replace(study.experiment, document=chosen)
+    study = dataclasses.replace(study, experiment=experiment, cells=tuple(cells))
+    (row,) = (dataclasses.replace(row, too_short=False) for row in claim_rows(study))
+    assert (row.status, row.measured_text) == (status, "not measured")
+    assert row.as_dict()["warnings"] == (["lacking"] if complete else [])
+    assert any("none of the complete runs" in text for text in row.cautions) is complete
 
 
 def estimate(ratio, lower, upper, shape=Shape.BOUNDED, runs=4):

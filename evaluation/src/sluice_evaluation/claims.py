@@ -38,13 +38,15 @@ class ClaimRow:
     seconds: float
     disk_bytes: int
     too_short: bool = False
+    # There are complete runs, and those of a side have no such figure.
+    lacking: bool = False
     published: dict[str, Any] | None = None
 
     @property
     def status(self) -> str:
         """`met`, `missed`, `~` when the interval decides nothing, `absent` without records."""
         if self.estimate is None:
-            return "absent"
+            return "~" if self.lacking else "absent"
         low, high = self.expected.get("min", -math.inf), self.expected.get("max", math.inf)
         if self.too_short or not self.estimate.claimable:
             return "~"
@@ -75,8 +77,14 @@ class ClaimRow:
     @property
     def cautions(self) -> list[str]:
         """Warnings in words."""
-        texts = caution_texts(self.estimate.warnings) if self.estimate else []
+        texts = caution_texts(self._warnings)
         return [TOO_SHORT_TEXT, *texts] if self.too_short else texts
+
+    @property
+    def _warnings(self) -> tuple[Caution, ...]:
+        if self.estimate is None:
+            return (Caution.LACKING,) if self.lacking else ()
+        return self.estimate.warnings
 
     def as_dict(self) -> dict[str, Any]:
         """For scripts."""
@@ -93,7 +101,7 @@ class ClaimRow:
             "measured": estimate_dict(estimate) if estimate else None,
             "time_seconds": self.seconds,
             "disk_bytes": self.disk_bytes,
-            "warnings": [str(w) for w in estimate.warnings] if estimate else [],
+            "warnings": [str(warning) for warning in self._warnings],
         }
 
 
@@ -114,7 +122,7 @@ def claim_rows(study: Study) -> list[ClaimRow]:
 def _rows(study: Study, claim: dict[str, Any]) -> list[ClaimRow]:
     if claim["kind"] == "largest-ratio":
         scope, estimate = _largest(study, claim["metric"])
-        return [_row(study, claim, scope, estimate)]
+        return [_row(study, claim, scope, estimate, lacking=False)]
     rows = []
     for scope in _scopes(study, claim.get("per", [])):
         compared = [claim[side] for side in ("numerator", "denominator") if side in claim]
@@ -122,7 +130,9 @@ def _rows(study: Study, claim: dict[str, Any]) -> list[ClaimRow]:
         if not all(_is_planned(study, selection) for selection in selections):
             continue
         sides = [study.find(selection) for selection in selections]
-        rows.append(_row(study, claim, scope, _compared(sides, claim) if all(sides) else None))
+        estimate = _compared(sides, claim) if all(sides) else None
+        has_runs = all(side and side.complete for side in sides)
+        rows.append(_row(study, claim, scope, estimate, lacking=has_runs and estimate is None))
     return rows
 
 
@@ -133,7 +143,11 @@ def _compared(sides: list[CellRuns], claim: dict[str, Any]) -> RatioEstimate | N
 
 
 def _row(
-    study: Study, claim: dict[str, Any], scope: dict[str, Any], estimate: RatioEstimate | None
+    study: Study,
+    claim: dict[str, Any],
+    scope: dict[str, Any],
+    estimate: RatioEstimate | None,
+    lacking: bool,
 ) -> ClaimRow:
     name, profile = study.experiment.name, study.profile
     published = claim.get("published")
@@ -151,6 +165,7 @@ def _row(
         seconds=study.planned_seconds(),
         disk_bytes=table["estimate"]["disk_bytes"],
         too_short=table.get("too_short", False),
+        lacking=lacking,
         published=study.experiment.published(published) if published else None,
     )
 

@@ -31,6 +31,7 @@ class Caution(StrEnum):
     EXCLUSIVE = "exclusive"
     UNPAIRED = "unpaired"
     INCOMPLETE = "incomplete"
+    LACKING = "lacking"
     FAILED_RUNS = "failed-runs"
     OUTDATED = "outdated"
     MIXED_SOFTWARE = "mixed-software"
@@ -52,6 +53,8 @@ CAUTION_TEXT = {
     Caution.UNPAIRED: "some blocks lack a run on one side: compared as independent samples",
     Caution.INCOMPLETE: "some complete runs lack this figure, as where what it measures did not "
     "end in them: nothing is claimed",
+    Caution.LACKING: "none of the complete runs of a cell has this figure, as where what it "
+    "measures did not end in any of them: nothing is claimed",
     Caution.FAILED_RUNS: "some runs failed; they are listed under failures",
     Caution.OUTDATED: "some runs were made as an earlier version of the experiment's file planned "
     "them",
