@@ -336,6 +336,21 @@ def test_compare_two_folders(smoke_results, capsys):
     assert "holds no complete run" in capsys.readouterr().err
 
 
+def test_compare_takes_the_same_latency_of_both(smoke_results, capsys):
+    """Clients of the one cell had a schedule, those of the other did what they could."""
+    scheduled = smoke_results / "postgres-burst/smoke/sluice_throttle"
+    closed = smoke_results / "postgres-checkpoint/smoke/wal128_ct0.5_a_t10_throttle"
+
+    def ratio(*arguments):
+        assert cli.main(["compare", *map(str, arguments), "-o", "json"]) == 0
+        rows = {row["metric"]: row for row in json.loads(capsys.readouterr().out)}
+        return rows["latency_p99_seconds"]["ratio"]
+
+    for sides in ((scheduled, closed), (closed, scheduled)):
+        assert ratio(*sides) == ratio(*sides, "--latency", "measured")
+    assert ratio(scheduled, scheduled) == 1
+
+
 def options(smoke_results, experiments_folder):
     return ["--results", str(smoke_results), "--experiments", str(experiments_folder)]
 

@@ -356,6 +356,10 @@ def compare_cells(first: Path, second: Path, latency: str | None) -> list[Compar
         for folder in (first, second)
     ]
     slow = slow_runs(itertools.chain(*found))
+    every = [m for m in itertools.chain(*found) if m.complete]
+    # One kind for both: from when a request was due is another quantity than from when it was sent.
+    intended = all(m.document["results"]["intended"] for m in every)
+    chosen = latency or ("intended" if intended else "measured")
     sides = []
     for folder, members in zip((first, second), found, strict=True):
         complete = tuple(m for m in members if m.complete)
@@ -365,8 +369,6 @@ def compare_cells(first: Path, second: Path, latency: str | None) -> list[Compar
                 "results/EXPERIMENT/PROFILE/CELL"
             )
         failed = tuple(m for m in members if not m.complete)
-        intended = all(m.document["results"]["intended"] for m in complete)
-        chosen = latency or ("intended" if intended else "measured")
         factors, slow_count = complete[0].plan["factors"], _count_among(complete, slow)
         sides.append(CellRuns(folder.name, factors, chosen, complete, failed, slow=slow_count))
     names = ("mean", "p50", "p99", "p99_9", "max")

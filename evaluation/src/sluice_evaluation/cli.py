@@ -154,7 +154,7 @@ def _reporting(subcommands: argparse._SubParsersAction) -> None:
     compare.add_argument("a", metavar="A", type=Path, help="folder of a cell's runs")
     compare.add_argument("b", metavar="B", type=Path, help="folder of the cell to divide by")
     compare.add_argument(
-        "--latency", choices=("measured", "intended"), help="default: intended if there"
+        "--latency", choices=("measured", "intended"), help="default: intended if both have it"
     )
     _output_format(compare)
     compare.set_defaults(run=commands.compare)
