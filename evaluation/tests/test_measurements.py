@@ -72,6 +72,31 @@ def test_each_one_gets_a_number_of_its_own(document, tmp_path):
     assert latest.figures[1:] == FIGURES[1:]
 
 
+def test_the_hundredth_is_followed_by_another_one(document, tmp_path):
+    first = measurements.write(tmp_path, document)
+    first.rename(first.with_name("99.json"))
+    written = [measurements.write(tmp_path, document) for _ in range(2)]
+    assert [path.name for path in written] == ["100.json", "101.json"]
+    found = measurements.load_all(tmp_path)
+    assert [measurement.path.name for measurement in found] == ["99.json", "100.json", "101.json"]
+    assert measurements.latest(found)[0].path == written[-1]
+
+
+def test_two_that_end_at_once_get_two_numbers(document, tmp_path, monkeypatch):
+    link, others = measurements.Path.hardlink_to, []
+
+    def taken_before(path, staged):
+        if not others:
+            others.append(path)
+            path.write_text("of another program")
+        link(path, staged)
+
+    monkeypatch.setattr(measurements.Path, "hardlink_to", taken_before)
+    assert measurements.write(tmp_path, document).name == "02.json"
+    assert others[0].read_text() == "of another program"
+    assert {path.name for path in others[0].parent.iterdir()} == {"01.json", "02.json"}
+
+
 def test_what_breaks_the_schema_is_not_written(document, tmp_path):
     document["figures"][0]["unit"] = "ms"
     with pytest.raises(EvaluationError, match="'ms' is not one of"):

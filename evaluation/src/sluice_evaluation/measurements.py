@@ -106,12 +106,24 @@ def write(results: Path, document: dict[str, Any]) -> Path:
     validate(document, "measurement", f"measurement {document.get('name')}")
     place = results / folder(document)
     place.mkdir(parents=True, exist_ok=True)
-    number = max((int(path.stem) for path in place.glob("[0-9][0-9].json")), default=0) + 1
-    path = place / f"{number:02d}.json"
-    temporary = path.with_suffix(".part")
-    temporary.write_text(records.dump(document))
-    os.rename(temporary, path)  # noqa: PTH104
-    return path
+    staged = place / f".{os.getpid()}.part"
+    try:
+        staged.write_text(records.dump(document))
+        return _publish(staged, place)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def _publish(staged: Path, place: Path) -> Path:
+    """Give a whole file the next number; another program may have just taken it."""
+    while True:
+        taken = (int(path.stem) for path in place.glob("*.json") if path.stem.isdecimal())
+        path = place / f"{max(taken, default=0) + 1:02d}.json"
+        try:
+            path.hardlink_to(staged)
+        except FileExistsError:
+            continue
+        return path
 
 
 def figures_document(figures: Iterable[Figure]) -> list[dict[str, Any]]:
@@ -120,8 +132,9 @@ def figures_document(figures: Iterable[Figure]) -> list[dict[str, Any]]:
 
 
 def find(results: Path) -> Iterator[Path]:
-    """All measurements below a folder, in a stable order."""
-    return iter(sorted(results.glob(f"{DIRECTORY}/*/*/*.json")))
+    """All measurements below a folder, those of a name in the order of their numbers."""
+    found = results.glob(f"{DIRECTORY}/*/*/*.json")
+    return iter(sorted(found, key=lambda path: (path.parent, len(path.stem), path.stem)))
 
 
 def faults(path: Path, results: Path) -> list[str]:
