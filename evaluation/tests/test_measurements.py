@@ -67,7 +67,7 @@ def test_each_one_gets_a_number_of_its_own(document, tmp_path):
     second = measurements.write(tmp_path, document)
     assert [first.name, second.name] == ["01.json", "02.json"]
     assert first.read_bytes() == before
-    (latest,) = measurements.latest(measurements.load_all(tmp_path))
+    ((_, latest),) = measurements.by_name(measurements.load_all(tmp_path))
     assert latest.path == second
     assert latest.figures[1:] == FIGURES[1:]
 
@@ -79,7 +79,7 @@ def test_the_hundredth_is_followed_by_another_one(document, tmp_path):
     assert [path.name for path in written] == ["100.json", "101.json"]
     found = measurements.load_all(tmp_path)
     assert [measurement.path.name for measurement in found] == ["99.json", "100.json", "101.json"]
-    assert measurements.latest(found)[0].path == written[-1]
+    assert measurements.by_name(found)[0][-1].path == written[-1]
 
 
 def test_two_that_end_at_once_get_two_numbers(document, tmp_path, monkeypatch):
@@ -133,6 +133,22 @@ def test_the_report_shows_the_latest_with_a_link(document, tmp_path, experiments
     assert f'href="../{path.relative_to(tmp_path)}"' in page
     assert "1.0020 (0.9950 to 1.0150)" in page
     assert "There are no records yet" not in page
+
+
+def test_the_report_tells_of_those_before_the_latest(document, tmp_path, experiments_folder):
+    document["figures"][0]["value"] = 0.06
+    measurements.write(tmp_path, document)
+    page = report.write(tmp_path, experiments_folder, tmp_path / "report").read_text()
+    assert "The last of" not in page
+    document["figures"][0]["value"] = 0.0038
+    measurements.write(tmp_path, document)
+    last = measurements.write(tmp_path, document)
+    page = report.write(tmp_path, experiments_folder, tmp_path / "report").read_text()
+    folder = f"../{last.parent.relative_to(tmp_path)}"
+    assert (
+        f'The last of 3; before it <a href="{folder}/01.json">01</a> (missed: time to effect, p99),'
+        f' <a href="{folder}/02.json">02</a></p>'
+    ) in page
 
 
 def test_the_report_refuses_one_that_is_wrong(document, tmp_path, experiments_folder):

@@ -160,6 +160,17 @@ def load_all(results: Path) -> list[Measurement]:
     return found
 
 
-def latest(measured: Iterable[Measurement]) -> list[Measurement]:
-    """The last measurement of each name."""
-    return list({measurement.path.parent: measurement for measurement in measured}.values())
+def by_name(measured: Iterable[Measurement]) -> list[list[Measurement]]:
+    """The measurements of each name, the last one last."""
+    found: dict[Path, list[Measurement]] = {}
+    for measurement in measured:
+        found.setdefault(measurement.path.parent, []).append(measurement)
+    return list(found.values())
+
+
+def missed_before(members: list[Measurement]) -> list[tuple[Measurement, list[str]]]:
+    """Those before the last one, with the quantities that were out of their bounds in them."""
+    return [
+        (one, [figure.quantity for figure in one.figures if figure.status == "missed"])
+        for one in members[:-1]
+    ]

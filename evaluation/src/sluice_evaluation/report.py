@@ -70,6 +70,19 @@ class Section:
         return self.study.experiment.document["title"]
 
 
+@dataclass(frozen=True)
+class Taken:
+    """The last measurement of a name as the page shows it.
+
+    `earlier` has number, link and missed quantities of those before it: they are not shown, and
+    the reader is to know that there were some.
+    """
+
+    measurement: Measurement
+    link: str
+    earlier: list[tuple[str, str, list[str]]]
+
+
 def write(results: Path, experiments: Path, output: Path) -> Path:
     """Write the page and its figures anew; returns the page's path.
 
@@ -81,7 +94,7 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
     # What is meant as a result comes before what only shows that everything works.
     sections.sort(key=lambda section: section.study.profile == "smoke")
     measured = measurements.load_all(results)
-    taken = [(m, _relative(m.path, output)) for m in measurements.latest(measured)]
+    taken = [_taken(members, output) for members in measurements.by_name(measured)]
     page = _render(sections, taken, pooled(measured), members, known)
     output.mkdir(parents=True, exist_ok=True)
     figures = output / "figures"
@@ -92,6 +105,14 @@ def write(results: Path, experiments: Path, output: Path) -> Path:
             (figures / drawing.file_name(form, theme)).write_bytes(content)
     (output / PAGE).write_text(page)
     return output / PAGE
+
+
+def _taken(members: list[Measurement], output: Path) -> Taken:
+    earlier = [
+        (one.path.stem, _relative(one.path, output), missed)
+        for one, missed in measurements.missed_before(members)
+    ]
+    return Taken(members[-1], _relative(members[-1].path, output), earlier)
 
 
 def differences(results: Path, experiments: Path, output: Path) -> list[str]:
@@ -111,7 +132,7 @@ def _content(path: Path) -> bytes | None:
 
 def _render(
     sections: list[Section],
-    taken: list[tuple[Measurement, str]],
+    taken: list[Taken],
     together: list[Pooled],
     members: list[Record],
     known: dict[str, Experiment],
