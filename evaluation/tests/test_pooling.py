@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sluice_evaluation import cli, measurements, report
+from sluice_evaluation.bench.ratios import ratio_figure
 from sluice_evaluation.inference import paired_ratio
 from sluice_evaluation.measurements import Figure, Measurement
 from sluice_evaluation.pooling import pooled
@@ -98,6 +99,17 @@ def test_the_whole_interval_decides_by_the_bounds_of_the_last_one():
 )
 def test_other_figures_are_left_alone(figure):
     assert pooled([measured([figure])] * 2) == []
+
+
+def test_those_without_an_interval_are_counted():
+    noisy = ratio_figure(RATIO, [1.0, -9.0, 9.0], [0.1, 5.0, -5.0])
+    assert noisy.low is None
+    known = [measured([ratio(value, 0.01)]) for value in (0.99, 1.0, 1.01)]
+    (found,) = pooled([*known, measured([noisy])])
+    assert (found.measurements, found.without_interval) == (3, 1)
+    assert found.figure == pooled(known)[0].figure
+    assert found.count_text.endswith("183 values; 1 more had no interval, and no part in it")
+    assert found.as_dict()["without_interval"] == 1
 
 
 def test_other_software_is_another_ratio():

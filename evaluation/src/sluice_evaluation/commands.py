@@ -174,7 +174,7 @@ def pool(options: argparse.Namespace) -> int:
         print(f"{one.status:8} {one.store} {one.version}: {one.figure.quantity}")
         expected = f"expected {one.figure.expected_text}, " if one.figure.expected else ""
         print(f"         {expected}measured {one.figure.value_text}")
-        print(f"         {one.measurements} measurements, {one.values} values")
+        print(f"         {one.count_text}")
     if not found:
         print(f"no ratio in {options.results} was measured more than once on the same software")
     return 0

@@ -18,6 +18,8 @@ from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.schema import validate, violations
 
 DIRECTORY = "measurements"
+# Behind the quantity of a ratio whose interval is unbounded.
+NO_INTERVAL = " (no interval: too few rounds, or the machine is not idle)"
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,21 @@ the interval is Student's with one degree of freedom less than there are: J. Har
 "On tests of the overall treatment effect in meta-analysis with normally distributed responses",
 Statistics in Medicine 20, 2001; never narrower than by the variances themselves: G. Knapp and
 J. Hartung, "Improved tests for a random effects meta-regression with a single covariate",
-Statistics in Medicine 22, 2003. All measurements that there are take part: none is chosen.
+Statistics in Medicine 22, 2003. All measurements that have an interval take part: none is chosen,
+and those whose interval was unbounded are counted.
 """
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from scipy import stats
 
 from sluice_evaluation.inference import CONFIDENCE
-from sluice_evaluation.measurements import Figure, Measurement
+from sluice_evaluation.measurements import NO_INTERVAL, Figure, Measurement
 
 # Two measurements have one difference: what others would differ by cannot be told from it.
 MINIMUM_MEASUREMENTS = 3
@@ -32,6 +33,7 @@ class Pooled:
 
     `values` counts those of all measurements; `between` is the standard deviation of what the
     measurements differ by beyond their own scatter, 0 when nothing of the kind shows.
+    `without_interval` counts the measurements that have no weight, as they have no variance.
     """
 
     store: str
@@ -40,6 +42,15 @@ class Pooled:
     measurements: int
     values: int
     between: float
+    without_interval: int = 0
+
+    @property
+    def count_text(self) -> str:
+        """What it was taken from."""
+        text = f"{self.measurements} measurements, {self.values} values"
+        if not self.without_interval:
+            return text
+        return f"{text}; {self.without_interval} more had no interval, and no part in it"
 
     @property
     def status(self) -> str:
@@ -56,16 +67,20 @@ class Pooled:
 def pooled(measured: Iterable[Measurement]) -> list[Pooled]:
     """Each ratio with an interval that two or more measurements of the same software have."""
     groups: dict[tuple[str, ...], list[Figure]] = defaultdict(list)
+    without: Counter[tuple[str, ...]] = Counter()
     for measurement in measured:
         document = measurement.document
         software = json.dumps(document["software"], sort_keys=True)
         for figure in measurement.figures:
+            quantity = figure.quantity.removesuffix(NO_INTERVAL)
+            key = (document["store"], document["version"], software, quantity)
             if _is_ratio(figure):
-                key = (document["store"], document["version"], software, figure.quantity)
                 groups[key].append(figure)
+            elif quantity != figure.quantity:
+                without[key] += 1
     return [
-        _pool(store, version, figures)
-        for (store, version, _, _), figures in groups.items()
+        replace(_pool(*key[:2], figures), without_interval=without[key])
+        for key, figures in groups.items()
         if len(figures) > 1
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sluice_evaluation.inference import Shape, paired_ratio
-from sluice_evaluation.measurements import Figure
+from sluice_evaluation.measurements import NO_INTERVAL, Figure
 
 
 def ratio_figure(
@@ -15,8 +15,7 @@ def ratio_figure(
     """
     estimate = paired_ratio(values, base)
     if estimate.shape is not Shape.BOUNDED:
-        note = " (no interval: too few rounds, or the machine is not idle)"
-        return Figure(what + note, "1", estimate.ratio, values=values)
+        return Figure(what + NO_INTERVAL, "1", estimate.ratio, values=values)
     return Figure(what, "1", estimate.ratio, estimate.lower, estimate.upper, expected, values)
 
 
