@@ -205,6 +205,10 @@ def edit(directory, change):
             lambda d: edit(d, lambda r: r["results"].update(throughput_operations_per_second=41)),
             "throughput of the results is not what the histograms say",
         ),
+        (
+            lambda d: edit(d, lambda r: r["metrics"].update(tail_latency_p99_99_seconds=0.001)),
+            "tail_latency_p99_99_seconds is not what the histograms say",
+        ),
     ],
 )
 def test_check_finds_what_is_wrong(recorded, damage, message):

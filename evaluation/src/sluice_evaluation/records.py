@@ -20,6 +20,7 @@ from sluice_evaluation import histograms, node_metrics
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.raw_clients import Key, results_of
 from sluice_evaluation.schema import validate, violations
+from sluice_evaluation.window_metrics import tail_latency
 
 RECORD_NAME = "record.json"
 # Names of folders that `publish` makes.
@@ -260,7 +261,18 @@ def _result_faults(record: Record, kept: dict[Key, list[histograms.Interval]]) -
     ]
     if not math.isclose(told[THROUGHPUT], found[THROUGHPUT], rel_tol=1e-6):
         wrong.append("throughput of the results is not what the histograms say")
-    return wrong
+    return wrong + _tail_faults(record, tail_latency(kept, record.plan, phase, origin))
+
+
+def _tail_faults(record: Record, found: dict[str, float]) -> list[str]:
+    """Claims are made of it; the latencies of parts need intervals that are not kept."""
+    told = record.document["metrics"]
+    # Records of earlier versions have none.
+    return [
+        f"{name} is not what the histograms say"
+        for name, seconds in found.items()
+        if name in told and not math.isclose(told[name], seconds, rel_tol=1e-9)
+    ]
 
 
 def normal_phase(document: dict[str, Any]) -> tuple[float, float]:
