@@ -11,13 +11,20 @@ from sluice_evaluation.analysis import (
     CellRuns,
     compare,
     compare_to_value,
+    estimate_dict,
     ratio_text,
     significant,
     studies,
 )
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.inference import Caution, RatioEstimate, Shape, Verdict
+from sluice_evaluation.inference import (
+    Caution,
+    RatioEstimate,
+    Shape,
+    Verdict,
+    paired_ratio,
+)
 from synthetic import write_raw
 
 
@@ -250,6 +257,12 @@ def test_unbounded_intervals_are_said_in_words():
     assert ratio_text(estimate(5.0, -9.0, 3.0, Shape.EXCLUSIVE)).endswith("at least 3.00)")
     assert "at most 0.500 or" in ratio_text(estimate(5.0, 0.5, 3.0, Shape.EXCLUSIVE))
     assert ratio_text(None) == "not measured"
+
+
+def test_a_ratio_to_nothing_is_null_for_scripts():
+    made = estimate_dict(paired_ratio([1.0, 2.0, 3.0, 4.0], [0.0] * 4))
+    assert (made["ratio"], made["upper"], made["verdict"]) == (None, None, "~")
+    json.dumps(made, allow_nan=False)
 
 
 @pytest.mark.parametrize(

@@ -188,9 +188,9 @@ def caution_texts(cautions: Iterable[Caution]) -> list[str]:
 
 
 def estimate_dict(estimate: RatioEstimate) -> dict[str, Any]:
-    """For scripts; an end that is infinite is null."""
+    """For scripts; an end that is infinite is null, and so is a ratio to a mean of 0."""
     return {
-        "ratio": estimate.ratio,
+        "ratio": estimate.ratio if math.isfinite(estimate.ratio) else None,
         "lower": estimate.lower if math.isfinite(estimate.lower) else None,
         "upper": estimate.upper if math.isfinite(estimate.upper) else None,
         "shape": str(estimate.shape),
