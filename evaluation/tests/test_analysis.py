@@ -18,6 +18,7 @@ from sluice_evaluation.analysis import (
 )
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
+from sluice_evaluation.figures.distributions import over_time, prepare_time
 from sluice_evaluation.inference import (
     Caution,
     RatioEstimate,
@@ -250,6 +251,17 @@ def test_runs_that_are_too_short_judge_nothing(by_name):
     assert row.too_short and row.status == "~"
     assert dataclasses.replace(row, too_short=False).status == "met"
     assert "too short" in row.cautions[0]
+
+
+def test_words_of_a_figure_have_the_worst_of_all_runs(by_name):
+    study = by_name["postgres-burst"]
+    cells = list(study.measured)
+    turned = [dataclasses.replace(cell, complete=cell.complete[::-1]) for cell in cells]
+    _, words = prepare_time(study, {"lines": ["arm"]}, cells)
+    for cell in cells:
+        worst = max(over_time(record, cell.latency)[1].max() for record in cell.complete)
+        assert f"{cell.factors['arm']}: worst bin {worst * 1000:.3g} ms" in words
+    assert prepare_time(study, {"lines": ["arm"]}, turned)[1] == words
 
 
 def test_unbounded_intervals_are_said_in_words():

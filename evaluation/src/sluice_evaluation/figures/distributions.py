@@ -67,7 +67,7 @@ def prepare_time(
     described = "; ".join(
         f"{cell_name(figure, cell)}: worst bin {worst * MILLISECONDS:.3g} ms"
         for cell in cells
-        for worst in [max(curves[cell.id][0][1], default=0)]
+        for worst in [max((p99 for _, bins in curves[cell.id] for p99 in bins), default=0)]
     )
 
     def paint(theme: Theme, form: Format) -> Figure:
