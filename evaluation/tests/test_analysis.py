@@ -11,21 +11,13 @@ from sluice_evaluation.analysis import (
     CellRuns,
     compare,
     compare_to_value,
-    estimate_dict,
     ratio_text,
     significant,
     studies,
 )
 from sluice_evaluation.claims import claim_rows
 from sluice_evaluation.errors import EvaluationError
-from sluice_evaluation.figures.distributions import over_time, prepare_time
-from sluice_evaluation.inference import (
-    Caution,
-    RatioEstimate,
-    Shape,
-    Verdict,
-    paired_ratio,
-)
+from sluice_evaluation.inference import Caution, RatioEstimate, Shape, Verdict
 from synthetic import write_raw
 
 
@@ -253,28 +245,11 @@ def test_runs_that_are_too_short_judge_nothing(by_name):
     assert "too short" in row.cautions[0]
 
 
-def test_words_of_a_figure_have_the_worst_of_all_runs(by_name):
-    study = by_name["postgres-burst"]
-    cells = list(study.measured)
-    turned = [dataclasses.replace(cell, complete=cell.complete[::-1]) for cell in cells]
-    _, words = prepare_time(study, {"lines": ["arm"]}, cells)
-    for cell in cells:
-        worst = max(over_time(record, cell.latency)[1].max() for record in cell.complete)
-        assert f"{cell.factors['arm']}: worst bin {worst * 1000:.3g} ms" in words
-    assert prepare_time(study, {"lines": ["arm"]}, turned)[1] == words
-
-
 def test_unbounded_intervals_are_said_in_words():
     assert "unbounded" in ratio_text(estimate(2.0, -9.0, 9.0, Shape.UNBOUNDED))
     assert ratio_text(estimate(5.0, -9.0, 3.0, Shape.EXCLUSIVE)).endswith("at least 3.00)")
     assert "at most 0.500 or" in ratio_text(estimate(5.0, 0.5, 3.0, Shape.EXCLUSIVE))
     assert ratio_text(None) == "not measured"
-
-
-def test_a_ratio_to_nothing_is_null_for_scripts():
-    made = estimate_dict(paired_ratio([1.0, 2.0, 3.0, 4.0], [0.0] * 4))
-    assert (made["ratio"], made["upper"], made["verdict"]) == (None, None, "~")
-    json.dumps(made, allow_nan=False)
 
 
 @pytest.mark.parametrize(
@@ -346,34 +321,6 @@ def test_failures_of_cells_that_the_experiment_no_longer_has_are_kept(loaded, ex
 def test_a_change_of_the_experiment_that_plans_the_same_runs_dates_no_record(loaded, experiments):
     old = [altered(r, lambda d: d.update(experiment_sha256="0" * 64)) for r in loaded]
     assert {study.outdated for study in studies(old, experiments)} == {0}
-
-
-def test_compare_two_folders(smoke_results, capsys):
-    folder = smoke_results / "postgres-burst/smoke"
-    arguments = ["compare", str(folder / "sluice_throttle"), str(folder / "stock0.1_throttle")]
-    assert cli.main(arguments) == 0
-    text = capsys.readouterr().out
-    assert "latency_p99_seconds" in text and "lower" in text and "redo_seconds" in text
-    assert cli.main([*arguments, "-o", "json"]) == 0
-    rows = {row["metric"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["latency_p99_seconds"]["verdict"] == "lower"
-    assert cli.main(["compare", str(folder), str(folder)]) == 2
-    assert "holds no complete run" in capsys.readouterr().err
-
-
-def test_compare_takes_the_same_latency_of_both(smoke_results, capsys):
-    """Clients of the one cell had a schedule, those of the other did what they could."""
-    scheduled = smoke_results / "postgres-burst/smoke/sluice_throttle"
-    closed = smoke_results / "postgres-checkpoint/smoke/wal128_ct0.5_a_t10_throttle"
-
-    def ratio(*arguments):
-        assert cli.main(["compare", *map(str, arguments), "-o", "json"]) == 0
-        rows = {row["metric"]: row for row in json.loads(capsys.readouterr().out)}
-        return rows["latency_p99_seconds"]["ratio"]
-
-    for sides in ((scheduled, closed), (closed, scheduled)):
-        assert ratio(*sides) == ratio(*sides, "--latency", "measured")
-    assert ratio(scheduled, scheduled) == 1
 
 
 def options(smoke_results, experiments_folder):

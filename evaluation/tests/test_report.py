@@ -1,5 +1,6 @@
 """The report: same bytes from the same records, nothing hidden, nothing fetched."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -8,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from sluice_evaluation import assemble, cli, records, report
-from sluice_evaluation.analysis import Study
+from sluice_evaluation.analysis import Study, studies
 from sluice_evaluation.claims import claim_rows
+from sluice_evaluation.figures.distributions import over_time, prepare_time
 from sluice_evaluation.figures.style import DARK, LIGHT
 from sluice_evaluation.plan import make_plan
 from synthetic import write_raw
@@ -215,6 +217,18 @@ def test_cells_that_the_tuning_left_out_are_named(tmp_path, smoke_results, exper
     (folder / "frozen.json").write_text(json.dumps(frozen))
     page = report.write(results, experiments_folder, results / "report").read_text()
     assert "Left out of the tuning for throttle: ct0.9_fa0_iz1 (run 1 failed)." in page
+
+
+def test_words_of_a_figure_have_the_worst_of_all_runs(smoke_results, experiments):
+    members = records.load_all(smoke_results)
+    study = next(s for s in studies(members, experiments) if s.experiment.name == "postgres-burst")
+    cells = list(study.measured)
+    turned = [dataclasses.replace(cell, complete=cell.complete[::-1]) for cell in cells]
+    _, words = prepare_time(study, {"lines": ["arm"]}, cells)
+    for cell in cells:
+        worst = max(over_time(record, cell.latency)[1].max() for record in cell.complete)
+        assert f"{cell.factors['arm']}: worst bin {worst * 1000:.3g} ms" in words
+    assert prepare_time(study, {"lines": ["arm"]}, turned)[1] == words
 
 
 def test_texts_of_figures_stand_out_from_their_ground():
