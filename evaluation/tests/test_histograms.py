@@ -102,11 +102,21 @@ def test_written_log_reads_back(tmp_path):
         write_log(tmp_path / "x.hdr", intervals)
 
 
-def test_damaged_log_is_an_error(tmp_path):
+@pytest.mark.parametrize("left", [40, 3, 0, -2])
+def test_damaged_log_is_an_error(tmp_path, left):
     text = (YCSB / "READ.hdr").read_text()
-    (tmp_path / "cut.hdr").write_text(text[: text.index("HISTF") + 40] + "\n")
+    (tmp_path / "cut.hdr").write_text(text[: text.index("HISTF") + left] + "\n")
     with pytest.raises(EvaluationError, match=r"cut\.hdr"):
         read_log(tmp_path / "cut.hdr")
+
+
+def test_a_hole_in_a_log_and_what_is_no_log_are_errors(tmp_path):
+    lines = (YCSB / "READ.hdr").read_text().splitlines()
+    holed = [*lines[:6], lines[6][:9], *lines[7:]]
+    for text in ("\n".join(holed), "no log at all\n"):
+        (tmp_path / "other.hdr").write_text(text)
+        with pytest.raises(EvaluationError, match=r"other\.hdr.*is no interval"):
+            read_log(tmp_path / "other.hdr")
 
 
 def test_bins_and_windows_keep_every_request():

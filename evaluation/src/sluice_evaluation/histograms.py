@@ -7,6 +7,7 @@ requests did not exceed, as in the Java implementation of HdrHistogram.
 
 import binascii
 import math
+import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ MICROSECONDS = 1e-6
 # A record keeps at most so many of the normal phase; its intervals.csv has all of them.
 MOST_KEPT_INTERVALS = 120
 KEPT_WIDTHS_SECONDS = (1, 2, 5, 10, 20, 30, 60)
+# A comment, the legend, an interval, perhaps with a tag, or nothing.
+_KNOWN_LINE = re.compile(r'#|"StartTimestamp"|(?:Tag=[^,]*,)?(?:[\d.]+,){3}HISTF|\s*$')
 _DAMAGE = (
     HdrCookieException,
     HdrHistogramSettingsException,
@@ -152,6 +155,7 @@ def _distribution(histogram: HdrHistogram) -> Distribution:
 
 def read_log(path: Path) -> list[Interval]:
     """The intervals of a log in their order; EvaluationError when it is damaged or not a log."""
+    _require_entries(path)
     reader = HistogramLogReader(str(path), HdrHistogram(_LOWEST, _HIGHEST, _DIGITS))
     intervals = []
     try:
@@ -166,6 +170,16 @@ def read_log(path: Path) -> list[Interval]:
     finally:
         reader.close()
     return intervals
+
+
+def _require_entries(path: Path) -> None:
+    """The reader passes over a line that it does not know, as a full disk leaves one."""
+    with path.open(encoding="ascii", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if not _KNOWN_LINE.match(line):
+                raise EvaluationError(
+                    f"{path}: not a readable HdrHistogram log: line {number} is no interval"
+                )
 
 
 def write_log(path: Path, intervals: Iterable[Interval]) -> None:
