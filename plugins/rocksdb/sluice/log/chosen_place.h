@@ -27,6 +27,10 @@ class ChosenPlace : public LogPlace {
   ROCKSDB_NAMESPACE::IOStatus SyncFastDirectory() override {
     return files_->SyncDirectory();
   }
+  ROCKSDB_NAMESPACE::IOStatus SyncPromisedName() override {
+    const std::string name = path_.substr(path_.rfind('/') + 1);
+    return files_->SyncPromisedName(*LogNumber(name));
+  }
   void Closed(bool, uint64_t bytes) override { files_->Closed(path_, bytes); }
 
  private:

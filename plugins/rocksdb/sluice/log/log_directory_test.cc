@@ -3,26 +3,32 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "rocksdb/env.h"
 #include "sluice/lease/moved_clock.h"
 #include "sluice/log/tiered_log_file_system.h"
+#include "sluice/store/opened_store.h"
 
 namespace sluice {
 namespace {
 
+using ROCKSDB_NAMESPACE::DirFsyncOptions;
 using ROCKSDB_NAMESPACE::FileOptions;
 using ROCKSDB_NAMESPACE::FileSystem;
 using ROCKSDB_NAMESPACE::FileSystemWrapper;
+using ROCKSDB_NAMESPACE::FlushOptions;
 using ROCKSDB_NAMESPACE::FSDirectory;
 using ROCKSDB_NAMESPACE::FSDirectoryWrapper;
 using ROCKSDB_NAMESPACE::FSWritableFile;
 using ROCKSDB_NAMESPACE::IODebugContext;
 using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
+using ROCKSDB_NAMESPACE::WriteOptions;
 
 // Counts how often folders are synced.
 class CountingFiles : public FileSystemWrapper {
@@ -41,20 +47,27 @@ class CountingFiles : public FileSystemWrapper {
     return status;
   }
 
-  int syncs = 0;
+  std::atomic<int> syncs{0};
 
  private:
   class CountingDirectory : public FSDirectoryWrapper {
    public:
-    CountingDirectory(std::unique_ptr<FSDirectory> directory, int* syncs)
+    CountingDirectory(std::unique_ptr<FSDirectory> directory,
+                      std::atomic<int>* syncs)
         : FSDirectoryWrapper(std::move(directory)), syncs_(syncs) {}
     IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
       ++*syncs_;
       return FSDirectoryWrapper::Fsync(options, debug);
     }
+    IOStatus FsyncWithDirOptions(const IOOptions& options,
+                                 IODebugContext* debug,
+                                 const DirFsyncOptions& why) override {
+      ++*syncs_;
+      return FSDirectoryWrapper::FsyncWithDirOptions(options, debug, why);
+    }
 
    private:
-    int* const syncs_;
+    std::atomic<int>* const syncs_;
   };
 };
 
@@ -118,6 +131,49 @@ TEST_F(LogDirectoryTest, ItIsSyncedOnceForALogThatIsWritten) {
                                    &made_ahead, nullptr)
                   .ok());
   EXPECT_FALSE(IsSynced());
+}
+
+// RocksDB asks once for each log, also by SyncWAL() while nothing is in it.
+TEST_F(LogDirectoryTest, ALogThatItWasNotSyncedForHasItSyncedWithItself) {
+  Open("/logs");
+  std::unique_ptr<FSWritableFile> log;
+  ASSERT_TRUE(
+      files_
+          .NewWritableFile(logs_ + "/000007.log", FileOptions(), &log, nullptr)
+          .ok());
+  EXPECT_FALSE(IsSynced());
+  ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+  EXPECT_EQ(counting_->syncs, 0);
+  for (int each = 0; each < 2; ++each) {
+    ASSERT_TRUE(log->Append("bytes", IOOptions(), nullptr).ok());
+    ASSERT_TRUE(log->Sync(IOOptions(), nullptr).ok());
+    EXPECT_EQ(counting_->syncs, 1);
+  }
+}
+
+class LogDirectoryOfAStoreTest : public OpenedStore {
+ protected:
+  // Before what it is opened with.
+  ~LogDirectoryOfAStoreTest() override { db_.reset(); }
+
+  std::shared_ptr<CountingFiles> files_ = std::make_shared<CountingFiles>();
+  std::unique_ptr<ROCKSDB_NAMESPACE::Env> env_ =
+      ROCKSDB_NAMESPACE::NewCompositeEnv(files_);
+};
+
+TEST_F(LogDirectoryOfAStoreTest, IsSyncedForALogThatWasSyncedWhileItWasEmpty) {
+  std::filesystem::create_directory(folder_ + "/slow");
+  options_.env = env_.get();
+  options_.wal_dir = folder_ + "/logs";
+  Open("remote=false;wal_slow_directory=" + folder_ + "/slow");
+  Put(1);
+  ASSERT_TRUE(db_->Flush(FlushOptions()).ok());
+  ASSERT_TRUE(db_->SyncWAL().ok());
+  const int before = files_->syncs;
+  WriteOptions synced;
+  synced.sync = true;
+  ASSERT_TRUE(db_->Put(synced, "key", "value").ok());
+  EXPECT_EQ(files_->syncs, before + 1);
 }
 
 // As where a path of the database's tables is the folder of its logs.

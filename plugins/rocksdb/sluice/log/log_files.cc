@@ -134,6 +134,11 @@ IOStatus LogFiles::SyncDirectory() {
   return names_.Sync([this] { return SyncFolder(files_, directory_); });
 }
 
+IOStatus LogFiles::SyncPromisedName(uint64_t number) {
+  return names_.SyncPromised(number,
+                             [this] { return SyncFolder(files_, directory_); });
+}
+
 IOStatus LogFiles::IsTiered(const std::string& path, bool* is_tiered) const {
   *is_tiered = false;
   std::unique_ptr<FSRandomAccessFile> file;

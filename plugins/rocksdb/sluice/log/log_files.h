@@ -52,6 +52,7 @@ class LogFiles {
       uint64_t number, LogId id,
       std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* slow);
   ROCKSDB_NAMESPACE::IOStatus SyncDirectory();
+  ROCKSDB_NAMESPACE::IOStatus SyncPromisedName(uint64_t number);
 
   // Nothing is written to a log any more, which has so many bytes.
   void Closed(const std::string& path, uint64_t bytes);

@@ -18,8 +18,13 @@ void LogNames::Begun(uint64_t number) {
 
 void LogNames::Removed(uint64_t number) {
   std::lock_guard<std::mutex> lock(mutex_);
+  Forget(number);
+}
+
+void LogNames::Forget(uint64_t number) {
   unsynced_.erase(number);
   needed_.erase(number);
+  promised_.erase(number);
 }
 
 void LogNames::MadeOther() {
@@ -38,10 +43,7 @@ IOStatus LogNames::Sync(const SyncDirectory& sync) {
   IOStatus status = sync();
   if (!status.ok()) return status;
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const uint64_t number : there) {
-    unsynced_.erase(number);
-    needed_.erase(number);
-  }
+  for (const uint64_t number : there) Forget(number);
   others_synced_ = std::max(others_synced_, others);
   return status;
 }
@@ -50,8 +52,17 @@ IOStatus LogNames::SyncNeeded(const SyncDirectory& sync) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (needed_.empty() && others_synced_ == others_made_) {
+      promised_ = unsynced_;
       return IOStatus::OK();
     }
+  }
+  return Sync(sync);
+}
+
+IOStatus LogNames::SyncPromised(uint64_t number, const SyncDirectory& sync) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!promised_.contains(number)) return IOStatus::OK();
   }
   return Sync(sync);
 }

@@ -21,6 +21,16 @@ class LogNamesTest : public testing::Test {
     EXPECT_EQ(status.ok(), !is_synced || result.ok());
     return is_synced;
   }
+  bool IsPromisedSynced(uint64_t number,
+                        const IOStatus& result = IOStatus::OK()) {
+    bool is_synced = false;
+    const IOStatus status = names_.SyncPromised(number, [&] {
+      is_synced = true;
+      return result;
+    });
+    EXPECT_EQ(status.ok(), !is_synced || result.ok());
+    return is_synced;
+  }
   LogNames names_;
 };
 
@@ -40,6 +50,18 @@ TEST_F(LogNamesTest, WhatWasSyncedBeforeIsNotSyncedAgainForTheNextOne) {
   EXPECT_FALSE(IsSynced());
   names_.Begun(8);
   EXPECT_TRUE(IsSynced());
+}
+
+TEST_F(LogNamesTest, ANameThatTheStoreTakesForSyncedIsSyncedOnce) {
+  names_.Made(7);
+  EXPECT_FALSE(IsPromisedSynced(7));
+  EXPECT_FALSE(IsSynced());
+  EXPECT_TRUE(IsPromisedSynced(7, IOStatus::IOError("the test wants it")));
+  EXPECT_TRUE(IsPromisedSynced(7));
+  EXPECT_FALSE(IsPromisedSynced(7));
+  // The store has not asked since.
+  names_.Made(8);
+  EXPECT_FALSE(IsPromisedSynced(8));
 }
 
 TEST_F(LogNamesTest, AfterASyncThatFailedItIsStillNeeded) {

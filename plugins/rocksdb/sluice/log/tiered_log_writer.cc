@@ -148,6 +148,10 @@ IOStatus TieredLogWriter::SyncBoth(const SyncOne& sync) {
     IOStatus status = SyncTier(tier, sync);
     if (!status.ok()) return status;
   }
+  if (log_bytes > 0) {
+    IOStatus status = place_->SyncPromisedName();
+    if (!status.ok()) return status;
+  }
   std::lock_guard<std::mutex> lock(mutex_);
   synced_log_bytes_ = std::max(synced_log_bytes_, log_bytes);
   return IOStatus::OK();

@@ -24,6 +24,8 @@ class LogPlace {
       std::unique_ptr<ROCKSDB_NAMESPACE::FSWritableFile>* file) = 0;
   // Has the name of the log's file on the fast tier survive a crash.
   virtual ROCKSDB_NAMESPACE::IOStatus SyncFastDirectory() = 0;
+  // The same, where the store takes that for done and it is not.
+  virtual ROCKSDB_NAMESPACE::IOStatus SyncPromisedName() = 0;
   virtual void Closed(bool has_slow_file, uint64_t log_bytes) = 0;
 };
 

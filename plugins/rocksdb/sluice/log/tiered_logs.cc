@@ -57,6 +57,9 @@ class TieredLogs::Place : public LogPlace {
   IOStatus SyncFastDirectory() override {
     return logs_->log_files_.SyncDirectory();
   }
+  IOStatus SyncPromisedName() override {
+    return logs_->log_files_.SyncPromisedName(number_);
+  }
   void Closed(bool has_slow_file, uint64_t log_bytes) override {
     logs_->log_files_.Closed(path_, log_bytes);
     if (has_slow_file) logs_->merges_.Add(path_, log_bytes);
