@@ -28,8 +28,8 @@ using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::Slice;
 
-// Writes to files of the slow tier fail half way while it is full, and no file
-// can be looked at while the device is broken.
+// Writes to files of a tier fail half way while it is full, and no file can be
+// looked at while the device is broken.
 class FailingFiles : public FileSystemWrapper {
  public:
   FailingFiles() : FileSystemWrapper(FileSystem::Default()) {}
@@ -45,8 +45,10 @@ class FailingFiles : public FileSystemWrapper {
                            std::unique_ptr<FSWritableFile>* file,
                            IODebugContext* debug) override {
     IOStatus status = target()->NewWritableFile(name, options, file, debug);
-    if (status.ok() && name.find(".slow-log") != std::string::npos) {
-      *file = std::make_unique<FillingFile>(std::move(*file), &is_full);
+    const bool is_slow = name.find(".slow-log") != std::string::npos;
+    if (status.ok()) {
+      *file = std::make_unique<FillingFile>(std::move(*file),
+                                            is_slow ? &is_full : &is_fast_full);
     }
     return status;
   }
@@ -62,6 +64,7 @@ class FailingFiles : public FileSystemWrapper {
   }
 
   bool is_full = false;
+  bool is_fast_full = false;
   bool is_broken = false;
 
  private:

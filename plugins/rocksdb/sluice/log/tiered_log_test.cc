@@ -264,6 +264,22 @@ TEST_F(TieredLogTest, ASlowTierThatIsFullFromTheBeginIsNotUsed) {
   EXPECT_EQ(read, "one");
 }
 
+// RocksDB goes on with a log that has failed, where paranoid_checks are off.
+TEST_F(TieredLogTest, NothingIsRedirectedBeforeTheFastTierWasToldOfIt) {
+  tier_ = Tier::kSlow;
+  files_.is_fast_full = true;
+  EXPECT_FALSE(log_->Append("lost", IOOptions(), nullptr).ok());
+  EXPECT_FALSE(log_->Append("lost", IOOptions(), nullptr).ok());
+  files_.is_fast_full = false;
+  Append(Tier::kSlow, "one");
+  Sync();
+  std::string read;
+  EXPECT_TRUE(ReadAll(&read).ok());
+  EXPECT_EQ(read, "one");
+  std::filesystem::remove(slow_path_);
+  EXPECT_TRUE(ReadAll(&read).IsIOError());
+}
+
 // A page of the writer's may be seen before the one that comes before it.
 TEST_F(TieredLogTest, AFrameThatIsBeingWrittenIsTheEndForAReaderThatFollows) {
   Append(Tier::kSlow, "one");

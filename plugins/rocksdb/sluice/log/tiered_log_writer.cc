@@ -99,26 +99,32 @@ void TieredLogWriter::CutOff(Tier tier, const IOOptions& options,
 
 // Before something is acknowledged that only the slow tier has, the fast one
 // says on stable storage that there is such a file; and it says so of no file
-// that is not there.
+// that is not there. Where it cannot be told, the next write tells it first:
+// RocksDB may go on with a log after an error.
 IOStatus TieredLogWriter::HaveSlowFile(const IOOptions& options,
                                        IODebugContext* debug,
                                        bool* has_slow_file) {
-  if (slow_) return IOStatus::OK();
-  std::unique_ptr<FSWritableFile> made;
-  *has_slow_file = place_->MakeSlowFile(&made).ok();
-  is_slow_broken_ = !*has_slow_file;
-  if (is_slow_broken_) return IOStatus::OK();
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    slow_ = std::move(made);
-  }
+  *has_slow_file = is_slow_told_ || MakeSlowFile();
+  if (is_slow_told_ || !*has_slow_file) return IOStatus::OK();
   IOStatus status = AppendFrame(Tier::kFast, Slice(), options, debug);
   if (status.ok()) {
     status = SyncTier(Tier::kFast, [&](FSWritableFile* file) {
       return file->Sync(options, debug);
     });
   }
-  return status.ok() ? place_->SyncFastDirectory() : status;
+  if (status.ok()) status = place_->SyncFastDirectory();
+  is_slow_told_ = status.ok();
+  return status;
+}
+
+bool TieredLogWriter::MakeSlowFile() {
+  if (slow_) return true;
+  std::unique_ptr<FSWritableFile> made;
+  is_slow_broken_ = !place_->MakeSlowFile(&made).ok();
+  if (is_slow_broken_) return false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  slow_ = std::move(made);
+  return true;
 }
 
 IOStatus TieredLogWriter::SyncTier(Tier tier, const SyncOne& sync) {

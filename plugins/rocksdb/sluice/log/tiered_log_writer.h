@@ -106,11 +106,12 @@ class TieredLogWriter : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
       const ROCKSDB_NAMESPACE::Slice& data,
       const ROCKSDB_NAMESPACE::IOOptions& options,
       ROCKSDB_NAMESPACE::IODebugContext* debug);
-  // Makes the file on the slow tier if it is not there. An error is one of the
-  // fast tier; false if the slow one has none.
+  // Makes the file on the slow tier if it is not there, and tells the fast one.
+  // An error is one of the fast tier; false if the slow one has none.
   ROCKSDB_NAMESPACE::IOStatus HaveSlowFile(
       const ROCKSDB_NAMESPACE::IOOptions& options,
       ROCKSDB_NAMESPACE::IODebugContext* debug, bool* has_slow_file);
+  bool MakeSlowFile();
   void CutOff(Tier tier, const ROCKSDB_NAMESPACE::IOOptions& options,
               ROCKSDB_NAMESPACE::IODebugContext* debug);
   ROCKSDB_NAMESPACE::FSWritableFile* FileOf(Tier tier) const {
@@ -133,6 +134,8 @@ class TieredLogWriter : public ROCKSDB_NAMESPACE::FSWritableFileOwnerWrapper {
   uint64_t log_bytes_ = 0;
   uint64_t synced_log_bytes_ = 0;
   bool is_slow_broken_ = false;
+  // Stable storage of the fast tier says that there is a file on the slow one.
+  bool is_slow_told_ = false;
   bool is_closed_ = false;
   std::string frame_;
 };
