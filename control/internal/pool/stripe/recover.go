@@ -19,6 +19,8 @@ type recovery struct {
 	epoch    uint64
 	services Services
 	options  Options
+	// length is what segments are sealed for, 0 while they are fenced.
+	length int64
 
 	mutex   sync.Mutex
 	lengths map[Place]int64
@@ -89,6 +91,7 @@ func (r *recovery) seal(ctx context.Context, length int64, lost Lost) error {
 		live = append(live, place)
 	}
 	missing := r.failed
+	r.length = length
 	if err := r.ask(ctx, live, func(place Place) *sluicev1.WriteSegmentsRequest {
 		end := &sluicev1.SealSegment{LengthBytes: uint64(r.file.Stripes.SegmentBytes(length, place.Slot))}
 		return &sluicev1.WriteSegmentsRequest{Change: &sluicev1.WriteSegmentsRequest_Seal{Seal: end}}
@@ -137,8 +140,8 @@ func (r *recovery) note(place Place, length int64, err error) error {
 	switch {
 	case err == nil:
 		r.lengths[place] = length
-	case isFailure && failure.Reason == segment.NotFound:
-		// Nothing has come to it yet.
+	case isFailure && failure.Reason == segment.NotFound && r.file.Stripes.SegmentBytes(r.length, place.Slot) == 0:
+		// Nothing has come to it yet. One that was fenced and is gone when it is to be sealed is lost.
 		r.lengths[place] = 0
 	case isFailure && failure.Reason == segment.Sealed:
 		// Its writer, or a recovery before this one, has sealed more of it: what is beyond the file's end is never read.
