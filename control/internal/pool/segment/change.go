@@ -209,7 +209,7 @@ func (h *held) syncName() error {
 	if h.named {
 		return nil
 	}
-	err := syncDirectory(h.directory)
+	err := h.parents.syncEntries(h.directory)
 	if err == nil && !h.rooted {
 		err = h.parents.sync(filepath.Dir(h.directory))
 	}

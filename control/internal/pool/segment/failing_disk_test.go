@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"testing"
 
@@ -59,5 +60,44 @@ func TestDiskThatHasFailedOnce(t *testing.T) {
 				t.Errorf("the seal has ended with %v", err)
 			}
 		})
+	}
+}
+
+// TestDirectoryThatHasFailedOnce: the kernel tells of it one time, and whoever syncs next, the same segment or another one
+// of the file, must not take its name for one that is on the disk.
+func TestDirectoryThatHasFailedOnce(t *testing.T) {
+	store, err := OpenStore(t.TempDir(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	first, second := ID{File: layout.FileID{1}}, ID{File: layout.FileID{1}, Slot: 1}
+	other := ID{File: layout.FileID{2}}
+	for _, id := range []ID{first, second, other} {
+		if _, err := store.Append(id, 1, 0, []byte("sluice")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	directory := directoryOf(store.root, first.File)
+	// A sync of a directory of this file system always fails.
+	if err := errors.Join(os.Rename(directory, directory+".aside"), os.Symlink("/proc", directory)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Sync(first, 1); ReasonOf(err) != Device {
+		t.Fatalf("the sync has ended with %v", err)
+	}
+	if err := errors.Join(os.Remove(directory), os.Rename(directory+".aside", directory)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ID{first, second} {
+		if _, err := store.Sync(id, 1); ReasonOf(err) != Device {
+			t.Errorf("the next sync of %s has ended with %v", id, err)
+		}
+		if _, err := store.Seal(id, 2, 6); ReasonOf(err) != Device {
+			t.Errorf("the seal of %s has ended with %v", id, err)
+		}
+	}
+	if _, err := store.Seal(other, 1, 6); err != nil {
+		t.Errorf("another file: %v", err)
 	}
 }

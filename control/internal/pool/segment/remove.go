@@ -33,7 +33,7 @@ func (s *Store) Remove(file layout.FileID) (int, error) {
 		}
 		s.sealed.Remove(id)
 	}
-	if err := errors.Join(os.RemoveAll(directory), syncDirectory(filepath.Dir(directory))); err != nil {
+	if err := errors.Join(os.RemoveAll(directory), s.parents.syncEntries(filepath.Dir(directory))); err != nil {
 		return removed, Failf(Device, "remove %s: %w", directory, err)
 	}
 	return removed, nil
@@ -91,7 +91,7 @@ func (h *held) unlink() error {
 	if os.Remove(h.directory) == nil {
 		changed = filepath.Dir(h.directory)
 	}
-	if err := syncDirectory(changed); err != nil {
+	if err := h.parents.syncEntries(changed); err != nil {
 		return ofDevice("remove", h.id, err)
 	}
 	return nil
