@@ -17,6 +17,8 @@ import (
 // Journal remembers on disk which directories are this node's to remove, and which processes write to them.
 type Journal struct {
 	directory string
+	// sync has the names in the directory on the disk.
+	sync func(directory string) error
 }
 
 // Entry is a directory to remove unless its job ends well.
@@ -40,10 +42,10 @@ func OpenJournal(directory string) (*Journal, error) {
 	if err := os.MkdirAll(directory, onlyOwner); err != nil {
 		return nil, fmt.Errorf("the journal of compactions: %w", err)
 	}
-	return &Journal{directory}, nil
+	return &Journal{directory, syncNames}, nil
 }
 
-// Write notes an entry, in place of an earlier one for the same directory.
+// Write notes an entry, in place of an earlier one for the same directory. It is on the disk when it returns.
 func (j *Journal) Write(entry Entry) error {
 	text, err := json.Marshal(entry)
 	if err != nil {
@@ -57,8 +59,9 @@ func (j *Journal) Write(entry Entry) error {
 	if err != nil {
 		// Each job has a file of its own: on a full disk they would add up.
 		_ = os.Remove(path + newSuffix)
+		return err
 	}
-	return err
+	return j.sync(j.directory)
 }
 
 // writeThrough returns when a text is on the disk.
@@ -71,13 +74,24 @@ func writeThrough(path string, text []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// Forget ends an entry: the directory is no longer this node's to remove.
+func syncNames(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Forget ends an entry: the directory is no longer this node's to remove, also once the node has lost power.
 func (j *Journal) Forget(outputPath string) error {
 	err := os.Remove(j.path(outputPath))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return j.sync(j.directory)
 }
 
 // path is named by a digest, for paths are longer than names can be.
