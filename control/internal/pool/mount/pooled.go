@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,8 +18,11 @@ type pooled struct {
 	session *client.Session
 
 	mutex sync.Mutex
-	// made are the files that this process has made.
-	made map[message.FileID]bool
+	// begun is the snapshot that was begun last, with the name that it has until it is whole.
+	begun     message.FileID
+	begunName string
+	// made are the snapshots of which one is the last: that which has got its name for certain, and those that may have since.
+	made []message.FileID
 
 	// asking is held while the pool is asked for free. That may begin the session anew, which calls goesOn: mutex is not
 	// held meanwhile.
@@ -30,7 +34,7 @@ type pooled struct {
 
 // attach takes the lease.
 func attach(ctx context.Context, config client.Config) (*pooled, error) {
-	p := &pooled{made: make(map[message.FileID]bool)}
+	p := &pooled{}
 	config.GoesOn = p.goesOn
 	var err error
 	p.session, err = client.Attach(ctx, config)
@@ -52,9 +56,11 @@ func (p *pooled) goesOn(files []message.Name, id func(string) (message.FileID, e
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if !p.made[last] {
+	if !slices.Contains(p.made, last) {
 		return client.ErrLost
 	}
+	// The one that was begun last may be about to get its name.
+	p.made = slices.DeleteFunc(p.made, func(id message.FileID) bool { return id != last && id != p.begun })
 	return nil
 }
 
@@ -104,10 +110,21 @@ func (p *pooled) Create(ctx context.Context, name string) (overwrite.Appender, e
 	if err != nil {
 		return nil, p.renewing(err)
 	}
+	p.began(name, file.ID)
+	return &appender{file}, nil
+}
+
+// began notes a snapshot, of which one at a time is written.
+func (p *pooled) began(name string, id message.FileID) {
+	if !overwrite.IsSnapshot(name) {
+		return
+	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.made[file.ID] = true
-	return &appender{file}, nil
+	p.begun, p.begunName = id, name
+	if isNamed := overwrite.LastSnapshot([]string{name}) == name; isNamed {
+		p.made = append(p.made, id)
+	}
 }
 
 func (p *pooled) Open(ctx context.Context, name string) (overwrite.Reader, error) {
@@ -119,7 +136,30 @@ func (p *pooled) Open(ctx context.Context, name string) (overwrite.Reader, error
 }
 
 func (p *pooled) Rename(ctx context.Context, from, to string) error {
-	return p.renewing(p.session.Rename(ctx, from, to))
+	p.naming(from)
+	err := p.session.Rename(ctx, from, to)
+	if err == nil {
+		p.named(from)
+	}
+	return p.renewing(err)
+}
+
+// naming notes that a snapshot may be the last one from now on, whatever is answered.
+func (p *pooled) naming(from string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if from == p.begunName {
+		p.made = append(p.made, p.begun)
+	}
+}
+
+// named notes that a snapshot is the last one.
+func (p *pooled) named(from string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if from == p.begunName {
+		p.made = []message.FileID{p.begun}
+	}
 }
 
 func (p *pooled) Remove(ctx context.Context, name string) error {

@@ -40,6 +40,12 @@ func LastSnapshot(names []string) string {
 	return last
 }
 
+// IsSnapshot says whether a name is that of a snapshot, or of one that is being written.
+func IsSnapshot(name string) bool {
+	_, isOne := parseName(snapshotPrefix, strings.TrimSuffix(name, newSuffix))
+	return isOne
+}
+
 // contents are the files of a directory by what they are.
 type contents struct {
 	segments  map[uint64]Listed
