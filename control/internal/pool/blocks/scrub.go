@@ -86,6 +86,9 @@ func (s *Server) scrubOne(ctx context.Context, state segment.State, scrubbing Sc
 			logger.Error("a segment of the pool is damaged", "segment", state.ID.String(), "error", err)
 			return 1
 		}
+		if n == 0 {
+			return 0 // It was removed since it was listed, and is made anew: a later pass reads it.
+		}
 		offset += int64(n)
 		s.metrics.scrubbedPart(n)
 		pause(ctx, time.Duration(int64(n)*int64(time.Second)/scrubbing.BytesPerSecond))
