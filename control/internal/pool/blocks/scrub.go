@@ -3,6 +3,7 @@ package blocks
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -74,6 +75,9 @@ func (s *Server) scrubOne(ctx context.Context, state segment.State, scrubbing Sc
 	if !state.Sealed {
 		return 0
 	}
+	if state.Damaged {
+		return s.found(state, logger, errNoSums)
+	}
 	buffer := make([]byte, segment.MaxRequestBytes)
 	for offset := int64(0); offset < state.Length && ctx.Err() == nil; {
 		n, err := s.segments.Read(state.ID, offset, buffer)
@@ -82,9 +86,7 @@ func (s *Server) scrubOne(ctx context.Context, state segment.State, scrubbing Sc
 			return 0
 		}
 		if err != nil {
-			s.damaged.add(state)
-			logger.Error("a segment of the pool is damaged", "segment", state.ID.String(), "error", err)
-			return 1
+			return s.found(state, logger, err)
 		}
 		if n == 0 {
 			return 0 // It was removed since it was listed, and is made anew: a later pass reads it.
@@ -97,6 +99,16 @@ func (s *Server) scrubOne(ctx context.Context, state segment.State, scrubbing Sc
 		s.damaged.remove(state.ID)
 	}
 	return 0
+}
+
+// errNoSums is of segments that may have no byte left to be read.
+var errNoSums = errors.New("its checksums cannot be read, or are of another length")
+
+// found notes a segment that is damaged, and counts it.
+func (s *Server) found(state segment.State, logger *slog.Logger, cause error) int {
+	s.damaged.add(state)
+	logger.Error("a segment of the pool is damaged", "segment", state.ID.String(), "error", cause)
+	return 1
 }
 
 func isRemoved(err error) bool {

@@ -35,3 +35,15 @@ func TestScrubbingOfASegmentThatIsMadeAnew(t *testing.T) {
 		t.Errorf("%d are damaged: %v", damaged, ctx.Err())
 	}
 }
+
+// TestScrubbingOfASegmentThatHasLostAll of its bytes, as after a repair of the file system: there is nothing to read in it.
+func TestScrubbingOfASegmentThatHasLostAll(t *testing.T) {
+	server, _ := newScrubbed(t)
+	listed := segment.State{Sealed: true, Epoch: 1, Damaged: true}
+	if damaged := server.scrubOne(t.Context(), listed, Scrubbing{BytesPerSecond: 1 << 40}, slog.New(slog.DiscardHandler)); damaged != 1 {
+		t.Errorf("%d are damaged", damaged)
+	}
+	if !server.damaged.has(listed) {
+		t.Error("who repairs is not told")
+	}
+}
