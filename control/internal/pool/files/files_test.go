@@ -115,13 +115,18 @@ func (w *world) segments() int {
 	w.t.Helper()
 	count := 0
 	for _, server := range w.pool.Servers {
-		paths, err := filepath.Glob(filepath.Join(server.Directory, "*", "*", "*.*.*.*"))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		count += len(paths)
+		count += w.segmentsOn(server)
 	}
 	return count
+}
+
+func (w *world) segmentsOn(server *pooltest.Server) int {
+	w.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(server.Directory, "*", "*", "*.*.*.*"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(paths)
 }
 
 func eventually(t *testing.T, what string, is func() bool) {

@@ -2,7 +2,12 @@ package files
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/metadata/entry"
@@ -36,18 +41,20 @@ func (s *Session) wakeSweeper(removal *entry.Removal) {
 	}
 }
 
-// sweepOnce goes through the list of removals. One whose server does not answer stays for later.
+// sweepOnce goes through the list of removals. One whose server does not answer stays for later, without what the others
+// have of it: they must not fill up meanwhile.
 func (s *Session) sweepOnce(ctx context.Context) error {
 	var page entry.Page[*entry.FileID]
 	page.Limit = entry.MaxPageEntries
 	var last error
+	silent := make(map[string]error)
 	for {
 		removals, more, err := s.metadata.Removals(ctx, page)
 		if err != nil {
 			return err
 		}
 		for _, removal := range removals {
-			if err := s.reclaim(ctx, removal); err != nil {
+			if err := s.reclaim(ctx, removal, silent); err != nil {
 				last = err
 			}
 			page.After = &removal.ID
@@ -58,19 +65,27 @@ func (s *Session) sweepOnce(ctx context.Context) error {
 	}
 }
 
-// reclaim removes the segments of a file from all of its servers, and then the file from the list.
-func (s *Session) reclaim(ctx context.Context, removal entry.Removal) error {
+// reclaim removes the segments of a file from all of its servers, and then the file from the list. A server that was
+// silent for all of the patience is asked for no other file of the list.
+func (s *Session) reclaim(ctx context.Context, removal entry.Removal, silent map[string]error) error {
 	told := make(map[string]bool)
-	for _, slots := range removal.Layout.Servers {
-		for _, node := range slots {
-			if told[node] {
-				continue
-			}
-			told[node] = true
-			if err := s.removeFrom(ctx, node, removal.ID); err != nil {
-				return err
-			}
+	var problems []error
+	for _, node := range slices.Concat(removal.Layout.Servers...) {
+		if told[node] {
+			continue
 		}
+		told[node] = true
+		err := silent[node]
+		if err == nil {
+			err = s.removeFrom(ctx, node, removal.ID)
+		}
+		if status.Code(err) == codes.DeadlineExceeded {
+			silent[node] = err
+		}
+		problems = append(problems, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
 	}
 	return s.metadata.ConfirmRemoval(ctx, removal.ID)
 }

@@ -1,0 +1,33 @@
+package files_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestServersAreSweptBesideOneThatIsGone: what was removed must not fill the others up until it is back.
+func TestServersAreSweptBesideOneThatIsGone(t *testing.T) {
+	const removed = 8
+	w := newWorld(t, 3, 1)
+	session := w.attach("store")
+	for i := range removed {
+		put(t, session, fmt.Sprintf("/%d", i), some(7*blockBytes))
+	}
+	gone := w.pool.Servers["pool2"]
+	gone.Stop()
+	left := w.segmentsOn(gone)
+	if left == 0 {
+		t.Fatal("the server has nothing")
+	}
+	for i := range removed {
+		if err := session.Remove(t.Context(), fmt.Sprintf("/%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the others are swept", func() bool { return w.segments() == left })
+	gone.Start()
+	w.detach(session)
+	session = w.attach("store")
+	eventually(t, "the one that is back is swept", func() bool { return w.segments() == 0 })
+	w.detach(session)
+}
