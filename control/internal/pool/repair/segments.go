@@ -137,11 +137,15 @@ func placeOf(id segment.ID) entry.Place {
 	return entry.Place{Slot: uint32(id.Slot), Copy: uint32(id.Copy)}
 }
 
-// removeOrphans removes what no file has. A segment with a later epoch than this pass is of a lease that was given
-// since, or of other metadata: nothing is removed then, as all that the server has may be somebody else's.
+// removeOrphans removes what no file has. A segment with a later epoch than this pass that is of no file is of other
+// metadata: nothing is removed then, as all that the server has may be somebody else's.
 func (l *segmentsLook) removeOrphans(ctx context.Context) (isAllRemoved bool, err error) {
 	for _, orphan := range l.orphans {
-		if orphan.Epoch > l.epoch {
+		isForeign, err := l.isForeign(ctx, orphan)
+		if err != nil {
+			return false, err
+		}
+		if isForeign {
 			l.metrics.failures.Inc()
 			return false, fmt.Errorf("%s has the epoch %d, and the last lease has %d: nothing is removed; "+
 				"if this does not pass, the server is of another pool, or the metadata was begun anew", orphan.ID, orphan.Epoch, l.epoch)
@@ -160,6 +164,16 @@ func (l *segmentsLook) removeOrphans(ctx context.Context) (isAllRemoved bool, er
 		}
 	}
 	return isAllRemoved, err
+}
+
+// isForeign says whether a segment has an epoch that the metadata has not come to. One of a file that was made while this
+// pass was looking, under a lease that was given since, is in the metadata.
+func (l *segmentsLook) isForeign(ctx context.Context, orphan segment.State) (bool, error) {
+	if orphan.Epoch <= l.epoch {
+		return false, nil
+	}
+	file, err := l.metadata.File(ctx, orphan.ID.File)
+	return !isOn(file, l.node, placeOf(orphan.ID)), err
 }
 
 // removeOrphan asks for the file again: it may have been made since, and is in the metadata before there is any segment
