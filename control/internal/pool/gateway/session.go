@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice.dev/control/internal/pool/files"
 	"sluice.dev/control/internal/pool/gateway/message"
 	"sluice.dev/control/internal/pool/layout"
@@ -22,8 +24,12 @@ const (
 	// lockName is a file in a store's directory, open as long as the store's lease goes on: the next holder of the
 	// lease ends all open files, by which a store whose agent was gone sees that there was one.
 	lockName = ".sluice-session"
-	// endTime is how long what a store has written may take to be on the disks once the store is gone.
-	endTime = 10 * time.Second
+	// sealTime is how long what a store has written may take to be on the disks once the store is gone: longer than a server
+	// may be silent. endTime is how long the metadata may take after that to have the lease back.
+	sealTime = 20 * time.Second
+	endTime  = 10 * time.Second
+	// mostSealed is how many files are sealed at once then.
+	mostSealed = 64
 )
 
 // session is a store's lease, and the files that it has open; or a view, without a lease.
@@ -94,23 +100,44 @@ func (s *session) lockPath() string {
 // end has all that was written on the disks, as a file system would have it, and gives the lease back. It leaves the
 // lock for a store that goes on later.
 func (s *session) end(ctx context.Context, isForGood bool) error {
-	ctx, cancel := context.WithTimeout(ctx, endTime)
-	defer cancel()
 	all := s.open.close()
 	if s.files == nil {
 		return nil
 	}
-	var problems []error
-	for path, left := range s.takeWriters() {
-		if err := left.Seal(ctx); err != nil {
-			problems = append(problems, fmt.Errorf("end the file %s: %w", path, err))
-		}
-	}
+	problems := s.sealAll(ctx)
 	for _, each := range all {
 		each.Close()
 	}
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
 	problems = append(problems, s.endLock(ctx, isForGood), s.files.Detach(ctx))
 	return errors.Join(slices.DeleteFunc(problems, s.isExpected)...)
+}
+
+// sealAll seals files at once: one after the other, each would wait for a server that is silent, and whoever is next with
+// them.
+func (s *session) sealAll(ctx context.Context) []error {
+	ctx, cancel := context.WithTimeout(ctx, sealTime)
+	defer cancel()
+	left := s.takeWriters()
+	failures := make(chan error, len(left))
+	var sealing errgroup.Group
+	sealing.SetLimit(mostSealed)
+	for path, each := range left {
+		sealing.Go(func() error {
+			if err := each.Seal(ctx); err != nil {
+				failures <- fmt.Errorf("end the file %s: %w", path, err)
+			}
+			return nil
+		})
+	}
+	_ = sealing.Wait()
+	close(failures)
+	var problems []error
+	for failure := range failures {
+		problems = append(problems, failure)
+	}
+	return problems
 }
 
 func (s *session) endLock(ctx context.Context, isForGood bool) error {
