@@ -48,7 +48,7 @@ func (s *service) Cluster() page.Cluster {
 		Cluster: published.config.Cluster, Version: version.Number(),
 		IsActive: state.Active, ActiveController: state.Leader, IsDryRun: published.config.DryRun,
 	}
-	return page.Cluster{Controller: controller, Nodes: nodes, Levels: s.levels()}
+	return page.Cluster{Controller: controller, Nodes: nodes, Period: published.config.Period(), Levels: s.levels()}
 }
 
 // DecisionsAfter returns the decisions that are kept and whose sequence is greater, oldest first.

@@ -18,11 +18,13 @@ type clusterAnswer struct {
 	Milliseconds int64  `json:"milliseconds"`
 	WallClock    string `json:"wall_clock"`
 	// AgeMilliseconds is how long ago that was.
-	AgeMilliseconds int64           `json:"age_milliseconds"`
-	Controller      json.RawMessage `json:"controller"`
-	Summary         summary         `json:"summary"`
-	Matching        int             `json:"matching"`
-	Offset          int             `json:"offset"`
+	AgeMilliseconds int64 `json:"age_milliseconds"`
+	// PeriodMilliseconds is when the next one is to be expected after it.
+	PeriodMilliseconds int64           `json:"period_milliseconds"`
+	Controller         json.RawMessage `json:"controller"`
+	Summary            summary         `json:"summary"`
+	Matching           int             `json:"matching"`
+	Offset             int             `json:"offset"`
 	// Names are those of the nodes on this page of the list.
 	Names []string          `json:"names"`
 	Nodes []json.RawMessage `json:"nodes"`
@@ -116,17 +118,18 @@ func (p *Page) answerCluster(f *frame, query clusterQuery) (clusterAnswer, []int
 	matching := f.selectNodes(query)
 	offset, shown := window(matching, query)
 	answer := clusterAnswer{
-		Instance:        p.instance,
-		Milliseconds:    f.since.Milliseconds(),
-		WallClock:       f.takenAt.UTC().Format(time.RFC3339Nano),
-		AgeMilliseconds: p.clock().Sub(f.takenAt).Milliseconds(),
-		Controller:      controller,
-		Summary:         f.summarise(),
-		Matching:        len(matching),
-		Offset:          offset,
-		Names:           make([]string, len(shown)),
-		Nodes:           []json.RawMessage{},
-		ServiceLevels:   levels,
+		Instance:           p.instance,
+		Milliseconds:       f.since.Milliseconds(),
+		WallClock:          f.takenAt.UTC().Format(time.RFC3339Nano),
+		AgeMilliseconds:    p.clock().Sub(f.takenAt).Milliseconds(),
+		PeriodMilliseconds: f.cluster().Period.Milliseconds(),
+		Controller:         controller,
+		Summary:            f.summarise(),
+		Matching:           len(matching),
+		Offset:             offset,
+		Names:              make([]string, len(shown)),
+		Nodes:              []json.RawMessage{},
+		ServiceLevels:      levels,
 	}
 	for i, place := range shown {
 		answer.Names[i] = f.node(place).Name

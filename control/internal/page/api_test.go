@@ -60,6 +60,15 @@ func TestServiceLevels(t *testing.T) {
 	}
 }
 
+// TestPeriod is told to the browser, which else takes a controller with long periods for one that is silent.
+func TestPeriod(t *testing.T) {
+	c := newTestCluster(1)
+	c.state.Period = 10 * time.Second
+	if answer := get[clusterAnswer](t, New(c, c.Now), "/api/cluster"); answer.PeriodMilliseconds != 10000 {
+		t.Errorf("%d ms", answer.PeriodMilliseconds)
+	}
+}
+
 func TestClusterSelection(t *testing.T) {
 	c := newTestCluster(45)
 	c.change(7, nodeThatFailed(7, "connection refused"))

@@ -18,6 +18,8 @@ type Cluster struct {
 	Controller *sluicev1.GetClusterResponse
 	// Nodes are sorted by name.
 	Nodes []Node
+	// Period is the time between two states.
+	Period time.Duration
 	// Levels are the service levels, by name.
 	Levels []*sluicev1.ServiceLevelState
 }

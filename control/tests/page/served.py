@@ -18,9 +18,12 @@ def build(folder: Path) -> Path:
 class Served:
     """One process; its address is in url."""
 
-    def __init__(self, program: Path, *, past: int = 900, listen: str = "127.0.0.1:0") -> None:
+    def __init__(
+        self, program: Path, *, past: int = 900, period: int = 1, listen: str = "127.0.0.1:0"
+    ) -> None:
+        command = [str(program), "-listen", listen, "-past", str(past), "-period", str(period)]
         self._process = subprocess.Popen(
-            [str(program), "-listen", listen, "-past", str(past)],
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

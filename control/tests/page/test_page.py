@@ -196,6 +196,20 @@ def test_silent_controller(browser, cluster):
     assert "Nothing new from the controller" in browser.text("#status-text")
 
 
+def test_a_controller_with_long_periods_is_live_and_has_lines(browser, program):
+    cluster = served.Served(program, period=10)
+    try:
+        browser.visit(cluster.url)
+        browser.wait_for(LINE)
+        # Points that are joined, and not one by one.
+        assert browser.evaluate(f"({LINE}.match(/L/g) ?? []).length") > 20
+        browser.evaluate("new Promise((done) => setTimeout(done, 7000))")
+        assert browser.evaluate("document.body.dataset.connection") == "live"
+        browser.wait_for("document.body.dataset.connection === 'stale'")
+    finally:
+        cluster.kill()
+
+
 def test_no_nodes(browser, cluster):
     cluster.tell("nodes 0")
     cluster.tell("step 1")

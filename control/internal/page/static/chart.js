@@ -8,8 +8,6 @@ const TOP = 6;
 const BOTTOM = HEIGHT - 2;
 // GUTTER is the room for figures to the right of the lines.
 export const GUTTER = 74;
-// A line is broken where there is no point for so many milliseconds.
-const GAP_MILLISECONDS = 5000;
 
 export class Chart {
   // lines are {column, label, kind, hasSteps, hasArea}; kind names the style.
@@ -33,12 +31,13 @@ export class Chart {
     this.element = element("figure", {}, this.heading, this.picture);
   }
 
-  // draw shows columns over a time scale x; bounds are [label, value] pairs, guides {x, kind} by key.
-  draw({ columns, x, width, bounds, guides, moment }) {
+  // draw shows columns over a time scale x; bounds are [label, value] pairs, guides {x, kind} by key. A line is broken
+  // where there is no point for a gap of milliseconds.
+  draw({ columns, x, gap, width, bounds, guides, moment }) {
     setAttribute(this.picture, "width", width);
     const top = niceCeiling(highest(...this.lines.map(({ column }) => columns[column]), bounds.map(([, value]) => value)));
     const y = (value) => BOTTOM - (Math.min(value, top) / top) * (BOTTOM - TOP);
-    this.#drawLines(columns, x, y);
+    this.#drawLines(columns, x, y, gap);
     const right = width - GUTTER;
     this.gridLines.show([0, top / 2, top].map((value, place) => [
       place, { y: y(value), right, text: value === 0 ? "0" : withoutZeros(this.format(value)) },
@@ -50,9 +49,9 @@ export class Chart {
     this.#read(columns, x, moment);
   }
 
-  #drawLines(columns, x, y) {
+  #drawLines(columns, x, y, gap) {
     this.lines.forEach(({ column, hasSteps }, place) => {
-      const path = linePath(columns.milliseconds, columns[column], x, y, GAP_MILLISECONDS, hasSteps);
+      const path = linePath(columns.milliseconds, columns[column], x, y, gap, hasSteps);
       setAttribute(this.paths[place], "d", path);
       if (this.areas[place]) setAttribute(this.areas[place], "d", areaPath(path, BOTTOM));
     });

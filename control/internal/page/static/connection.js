@@ -1,7 +1,7 @@
 // The stream of updates, and the plain answers that come before it and in its place.
 
 const RETRY_MILLISECONDS = 5000;
-// A stream that is open and silent for so long is taken for dead.
+// A stream that is open and silent for so long is taken for dead, if no period takes as long.
 const SILENCE_MILLISECONDS = 45000;
 
 export class Connection {
@@ -85,7 +85,7 @@ export class Connection {
 
   #checkSilence() {
     const open = this.#stream?.readyState === EventSource.OPEN;
-    if (open && performance.now() - this.#heardAt > SILENCE_MILLISECONDS) this.start();
+    if (open && performance.now() - this.#heardAt > this.model.patience(SILENCE_MILLISECONDS)) this.start();
   }
 }
 

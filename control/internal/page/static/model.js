@@ -4,6 +4,7 @@
 export const SPAN_MILLISECONDS = 15 * 60 * 1000;
 
 const MAX_DECISIONS = 500;
+const PERIODS_OF_PATIENCE = 2.5;
 const COLUMNS = [
   "milliseconds", "rate_bytes_per_second", "ordered_rate_bytes_per_second", "debt_bytes",
   "read_p99_seconds", "write_p99_seconds",
@@ -87,6 +88,11 @@ export class Model {
   // now is the moment that is shown.
   now() {
     return this.cluster?.milliseconds ?? 0;
+  }
+
+  // patience is how long nothing new need come: some milliseconds, or more than two periods of the controller.
+  patience(leastMilliseconds) {
+    return Math.max(leastMilliseconds, PERIODS_OF_PATIENCE * (this.cluster?.period_milliseconds ?? 0));
   }
 
   // date is the time of day of a moment.

@@ -4,8 +4,8 @@
 import { byId, element, setAttribute, setText } from "./dom.js";
 import * as format from "./format.js";
 
-// STALE_SECONDS is the age from which what is shown is no longer called live.
-const STALE_SECONDS = 5;
+// STALE_MILLISECONDS is the age from which what is shown is no longer called live, if no period takes as long.
+const STALE_MILLISECONDS = 5000;
 
 export class Overview {
   constructor(model) {
@@ -64,7 +64,7 @@ export class Overview {
   // showAge is called once a second.
   showAge() {
     const age = this.model.ageSeconds();
-    const state = this.state === "live" && age > STALE_SECONDS ? "stale" : this.state;
+    const state = this.state === "live" && age * 1000 > this.model.patience(STALE_MILLISECONDS) ? "stale" : this.state;
     setAttribute(document.body, "data-connection", state);
     setText(byId("status-text"), this.#statusText(state, age));
   }

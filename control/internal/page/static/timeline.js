@@ -8,6 +8,8 @@ import { SPAN_MILLISECONDS } from "./model.js";
 
 const AXIS_HEIGHT = 18;
 const MINUTE = 60000;
+// GAP_MILLISECONDS is how far points are apart at least where something is missing between them.
+const GAP_MILLISECONDS = 5000;
 // STEP_MILLISECONDS is how far an arrow key moves the cursor.
 const STEP_MILLISECONDS = 5000;
 
@@ -92,7 +94,7 @@ export class Timeline {
     const guides = this.marks.draw({
       entries: this.model.entries(true), x, width: plotWidth, dateOf, chosen: this.model.chosen?.key,
     }).filter(({ kind }) => kind !== "keep" && kind !== "stopped");
-    const shared = { columns, x, width, guides, moment: this.moment };
+    const shared = { columns, x, gap: this.model.patience(GAP_MILLISECONDS), width, guides, moment: this.moment };
     this.rate.draw({ ...shared, bounds: [] });
     this.latency.draw({ ...shared, bounds: [] });
     this.debt.draw({ ...shared, bounds: debtBounds });

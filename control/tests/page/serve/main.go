@@ -33,6 +33,7 @@ func run(arguments []string, commands io.Reader, answers io.Writer) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	listen := flags.String("listen", "127.0.0.1:0", "address to serve the page on")
 	past := flags.Int("past", 900, "seconds that have been simulated when it starts")
+	period := flags.Int("period", 1, "seconds from one state of the page to the next")
 	live := flags.Bool("live", false, "go on by itself, a second every second")
 	if err := flags.Parse(arguments); err != nil {
 		return err
@@ -41,7 +42,7 @@ func run(arguments []string, commands io.Reader, answers io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	simulated := newSimulation()
+	simulated := newSimulation(*period)
 	shown := page.New(simulated, simulated.Now)
 	simulated.step(*past, shown.Record)
 	server := &http.Server{Handler: shown, ReadHeaderTimeout: 5 * time.Second}

@@ -24,6 +24,7 @@ const (
 type simulation struct {
 	mu                  sync.Mutex
 	now                 time.Time
+	period              time.Duration
 	nodes               []*node
 	isActive            bool
 	active              string
@@ -55,8 +56,9 @@ type simulatedStore interface {
 	rename(instance string)
 }
 
-func newSimulation() *simulation {
+func newSimulation(periodSeconds int) *simulation {
 	return &simulation{
+		period:   time.Duration(max(periodSeconds, 1)) * time.Second,
 		now:      time.Date(2026, time.March, 2, 14, 20, 0, 0, time.UTC),
 		isActive: true,
 		active:   controllerName,
@@ -79,8 +81,14 @@ func (s *simulation) Now() time.Time {
 func (s *simulation) step(seconds int, record func()) {
 	for range seconds {
 		s.advance()
-		record()
+		if s.isEndOfPeriod() {
+			record()
+		}
 	}
+}
+
+func (s *simulation) isEndOfPeriod() bool {
+	return s.Now().Truncate(s.period).Equal(s.Now())
 }
 
 func (s *simulation) advance() {
@@ -149,7 +157,7 @@ func (s *simulation) Cluster() page.Cluster {
 	defer s.mu.Unlock()
 	cluster := page.Cluster{Controller: &sluicev1.GetClusterResponse{
 		Cluster: "reference", Version: "0.1.0", IsActive: s.isActive, ActiveController: s.active, IsDryRun: s.isDryRun,
-	}, Levels: s.levels()}
+	}, Period: s.period, Levels: s.levels()}
 	for place, n := range s.nodes {
 		cluster.Nodes = append(cluster.Nodes, s.state(place, n))
 	}
