@@ -2,6 +2,7 @@ package segment_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,5 +70,36 @@ func TestSegmentWithoutChecksumsIsListed(t *testing.T) {
 	}
 	if err := store.RemoveOne(anyID(1, 0), 2); err != nil {
 		t.Errorf("a damaged segment cannot be removed: %v", err)
+	}
+}
+
+// TestSegmentThatCannotBeRead, as on a disk with a bad sector, is listed as damaged beside the others.
+func TestSegmentThatCannotBeRead(t *testing.T) {
+	directory := t.TempDir()
+	store := open(t, directory)
+	for slot := range 3 {
+		length, err := store.Append(anyID(slot, 0), 1, 0, []byte("mine"))
+		must(t, 4, length, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(directory, "ab", anyID(1, 0).File.String(), "1.0.1.open")
+	// There is nothing at the begin of the memory of this process: the system answers with an input/output error.
+	if err := errors.Join(os.Remove(bad), os.Symlink("/proc/self/mem", bad)); err != nil {
+		t.Fatal(err)
+	}
+	store = open(t, directory)
+	defer store.Close()
+	length, err := store.Fence(anyID(1, 0), 1)
+	mustFail(t, segment.Device, length, err)
+	states, _, err := store.List(layout.FileID{}, 10)
+	if err != nil || len(states) != 3 {
+		t.Fatalf("%+v: %v", states, err)
+	}
+	for slot, state := range states {
+		if state.ID != anyID(slot, 0) || state.Damaged != (slot == 1) {
+			t.Errorf("%+v is listed", state)
+		}
 	}
 }

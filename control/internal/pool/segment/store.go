@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sys/unix"
@@ -118,7 +119,7 @@ type State struct {
 	Length int64
 	Sealed bool
 	Epoch  uint64
-	// Damaged says that its checksums cannot be read; its length is that of its file then.
+	// Damaged says that its checksums, or an open one itself, cannot be read; its length is that of its file then.
 	Damaged bool
 }
 
@@ -181,7 +182,7 @@ func (s *Store) ListFile(file layout.FileID) ([]State, error) {
 			continue
 		}
 		state, err := s.Describe(id)
-		if isReason(err, Corrupt) {
+		if isReason(err, Corrupt) || isUnreadable(err) {
 			state, err = damagedState(entry, State{ID: id, Sealed: sealed, Epoch: epoch})
 		}
 		if isGone(err) {
@@ -212,6 +213,11 @@ func damagedState(file os.DirEntry, known State) (State, error) {
 	}
 	known.Length, known.Damaged = info.Size(), true
 	return known, nil
+}
+
+// isUnreadable says of a failure that the disk does not give what is there: one such segment must not hide all others.
+func isUnreadable(err error) bool {
+	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EUCLEAN)
 }
 
 func isGone(err error) bool {
