@@ -32,6 +32,8 @@ type Writer struct {
 	// dirty are the segments with bytes since the last sync.
 	dirty  map[Place]bool
 	length int64
+	// isEnded says that the file was to be sealed with what it had.
+	isEnded bool
 	// failure ends the writer.
 	failure error
 }
@@ -64,6 +66,10 @@ func NewWriter(ctx context.Context, file File, epoch uint64, services Services, 
 func (w *Writer) Append(data []byte) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if w.isEnded {
+		// Servers would refuse it, and be taken for lost, with what they have sealed.
+		return fmt.Errorf("the file %s is sealed, or is being sealed: nothing can be added", w.file.ID)
+	}
 	for len(data) > 0 {
 		part := data[:min(len(data), w.size)]
 		if err := w.add(part); err != nil {
@@ -170,6 +176,7 @@ func (w *Writer) Seal() (length int64, err error) {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
 	w.mutex.Lock()
+	w.isEnded = true
 	length = w.length
 	all := make(map[Place]bool)
 	for _, place := range w.live {
