@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice.dev/control/internal/pool/layout"
 	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/metadata/entry"
@@ -42,6 +44,9 @@ type Config struct {
 
 // sweepPeriod is how often servers are told again to remove what they could not be told before.
 const sweepPeriod = time.Minute
+
+// mostRecovered is how many files are ended at once that were left open.
+const mostRecovered = 32
 
 // Session holds a lease. All that it does ends with an error once the lease is lost.
 type Session struct {
@@ -100,12 +105,22 @@ func (s *Session) takeOver(ctx context.Context, left []entry.OpenFile) error {
 	if err != nil {
 		return fmt.Errorf("end the leases below %s: %w", s.config.Path, err)
 	}
+	return s.recoverAll(ctx, left)
+}
+
+// recoverAll ends files at once: one after the other, each would wait for a server that is silent.
+func (s *Session) recoverAll(ctx context.Context, left []entry.OpenFile) error {
+	recovering, ctx := errgroup.WithContext(ctx)
+	recovering.SetLimit(mostRecovered)
 	for _, file := range left {
-		if err := s.recover(ctx, file); err != nil {
-			return fmt.Errorf("end the file %s that was left open: %w", file.Path, err)
-		}
+		recovering.Go(func() error {
+			if err := s.recover(ctx, file); err != nil {
+				return fmt.Errorf("end the file %s that was left open: %w", file.Path, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return recovering.Wait()
 }
 
 func (c Config) goesOn(left []entry.OpenFile) error {
