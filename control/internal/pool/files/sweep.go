@@ -18,14 +18,18 @@ func (s *Session) sweep() {
 	ticker := time.NewTicker(sweepPeriod)
 	defer ticker.Stop()
 	for {
-		if err := s.sweepOnce(s.ctx); err != nil && s.ctx.Err() == nil {
+		removed := s.removed
+		err := s.sweepOnce(s.ctx)
+		if err != nil && s.ctx.Err() == nil {
 			s.logger.Warn("not all blocks of removed files are removed yet", "error", err)
+			// With each further removal all that wait for a server would be tried again.
+			removed = nil
 		}
 		select {
 		case <-s.ctx.Done():
 			return
 		case <-ticker.C:
-		case <-s.removed:
+		case <-removed:
 		}
 	}
 }
