@@ -136,11 +136,15 @@ IOStatus PoolWritableFile::MakeAnew() {
     // Where even this fails the next attempt makes it in place of this one.
     if (!status.ok()) {
       session_->Change("remove", {{"path", path}}).PermitUncheckedError();
+      session_->Close(made);
     }
   }
   session_->Close(former);
   if (status.IsAborted()) return Retryable("the agent is gone again");
   if (!status.ok()) return status;
+  // Else it would be one of those that the node may write, until the session
+  // ends.
+  session_->Close(file_);
   file_ = made;
   NoteSynced(synced_bytes_ + unsynced_.size());
   return status;
