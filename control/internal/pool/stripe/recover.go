@@ -52,6 +52,10 @@ func Recover(
 	if err != nil {
 		return 0, err
 	}
+	// What is cut off is gone: lengths that cannot be, as of a server with a fault, must not come to that.
+	if length < synced {
+		return 0, fmt.Errorf("the servers' lengths of the file %s come to %d bytes, of which %d were synced", file.ID, length, synced)
+	}
 	return length, r.seal(ctx, length, lost)
 }
 

@@ -75,3 +75,52 @@ func TestSegmentThatVanishesAfterItWasFenced(t *testing.T) {
 	}
 	tr.mustHave(content)
 }
+
+// absurdLength answers to all requests to write with a length that no segment has.
+type absurdLength struct{ sluicev1.BlockServiceClient }
+
+func (a absurdLength) WriteSegments(
+	ctx context.Context, options ...grpc.CallOption,
+) (grpc.BidiStreamingClient[sluicev1.WriteSegmentsRequest, sluicev1.WriteSegmentsResponse], error) {
+	stream, err := a.BlockServiceClient.WriteSegments(ctx, options...)
+	return absurdLengthStream{stream}, err
+}
+
+type absurdLengthStream struct {
+	grpc.BidiStreamingClient[sluicev1.WriteSegmentsRequest, sluicev1.WriteSegmentsResponse]
+}
+
+func (a absurdLengthStream) Recv() (*sluicev1.WriteSegmentsResponse, error) {
+	answer, err := a.BidiStreamingClient.Recv()
+	if err == nil {
+		answer.LengthBytes = 1 << 62
+	}
+	return answer, err
+}
+
+// TestAbsurdLengthsCutNothingOff of what was synced: they are more than can be counted with.
+func TestAbsurdLengthsCutNothingOff(t *testing.T) {
+	pool := pooltest.New(t, 2)
+	tr := newTrial(t, pool, pool.Names(), 1)
+	content := some(4 * blockBytes)
+	writer := tr.write(1, options())
+	mustAppend(t, writer, content)
+	if _, err := writer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	services := func(node string) (sluicev1.BlockServiceClient, error) {
+		service, err := pool.Service(node)
+		if node == tr.file.Servers[0][1] {
+			return absurdLength{service}, err
+		}
+		return service, err
+	}
+	if length, err := stripe.Recover(t.Context(), tr.file, 2, int64(len(content)), services, options(), tr.lose); err == nil {
+		t.Errorf("ended with %d bytes of %d", length, len(content))
+	}
+	if length, err := tr.recover(3, len(content), options()); err != nil || length != int64(len(content)) {
+		t.Errorf("ended with %d bytes of %d: %v", length, len(content), err)
+	}
+	tr.mustHave(content)
+}
