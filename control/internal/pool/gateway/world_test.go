@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/localprotocol/reference/referencetest"
 	"sluice.dev/control/internal/pool/files"
@@ -40,6 +41,8 @@ type world struct {
 	path     string
 	server   *gateway.Server
 	stop     func()
+	// unanswered is of pool2.
+	unanswered pooltest.Unanswered
 	// warnings are those of all servers; to be read once they have stopped.
 	warnings bytes.Buffer
 }
@@ -55,6 +58,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+func (w *world) service(node string) (sluicev1.BlockServiceClient, error) {
+	service, err := w.pool.Service(node)
+	if node == "pool2" {
+		service = w.unanswered.Of(service)
+	}
+	return service, err
+}
+
 // start serves as an agent does that was started anew.
 func (w *world) start() {
 	w.t.Helper()
@@ -65,7 +76,7 @@ func (w *world) start() {
 	options := stripe.DefaultOptions()
 	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
 	w.server = gateway.NewServer("db-1", gateway.Pool{
-		Metadata: w.metadata, Services: w.pool.Service, Options: options, Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes,
+		Metadata: w.metadata, Services: w.service, Options: options, Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes,
 		TimeToLive: time.Minute, MostWritten: mostWritten,
 	}, slog.New(slog.NewTextHandler(&w.warnings, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	ctx, cancel := context.WithCancel(context.Background())
