@@ -82,12 +82,7 @@ func TestSegmentThatLacksWhatWasSyncedIsLost(t *testing.T) {
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 2)
 	content := some(4 * blockBytes)
-	writer := tr.write(1, options())
-	mustAppend(t, writer, content)
-	if _, err := writer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	writer.Close()
+	tr.leave(content)
 	service, err := pool.Service(tr.file.Servers[1][0])
 	if err != nil {
 		t.Fatal(err)

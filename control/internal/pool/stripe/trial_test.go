@@ -67,6 +67,17 @@ func (tr *trial) write(epoch uint64, options stripe.Options) *stripe.Writer {
 	return writer
 }
 
+// leave has a file as of a writer that is gone once it has synced.
+func (tr *trial) leave(content []byte) {
+	tr.t.Helper()
+	writer := tr.write(1, options())
+	mustAppend(tr.t, writer, content)
+	if _, err := writer.Sync(); err != nil {
+		tr.t.Fatal(err)
+	}
+	writer.Close()
+}
+
 // reader reads without what was lost.
 func (tr *trial) reader(length int, damaged stripe.Damaged) *stripe.Reader {
 	tr.t.Helper()

@@ -43,12 +43,7 @@ func TestSegmentThatVanishesAfterItWasFenced(t *testing.T) {
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 2)
 	content := some(4 * blockBytes)
-	writer := tr.write(1, options())
-	mustAppend(t, writer, content)
-	if _, err := writer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	writer.Close()
+	tr.leave(content)
 	gone := tr.file.Servers[1][0]
 	service, err := pool.Service(gone)
 	if err != nil {
@@ -103,12 +98,7 @@ func TestAbsurdLengthsCutNothingOff(t *testing.T) {
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 1)
 	content := some(4 * blockBytes)
-	writer := tr.write(1, options())
-	mustAppend(t, writer, content)
-	if _, err := writer.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	writer.Close()
+	tr.leave(content)
 	services := func(node string) (sluicev1.BlockServiceClient, error) {
 		service, err := pool.Service(node)
 		if node == tr.file.Servers[0][1] {
