@@ -10,11 +10,14 @@ _PATTERNS = (
     re.compile(r"^(?:FAILED|ERROR) (\S.*)"),
     # `sluice-dist test`, of prove and pg_regress
     re.compile(r"^  failed: (.+?)  \(log .*\)$"),
-    # `go test -v`; parts of a test are indented
-    re.compile(r"^ *--- FAIL: (\S+)"),
     # Surefire's summary
     re.compile(r"^\[ERROR\]   (\S+:\d+.*)"),
 )
+
+# `go test -v`: what a test says is indented, after its name; parts of a test are indented too.
+_GO_NAME = re.compile(r"^=== (?:RUN|CONT|NAME) +(\S+)")
+_GO_SAID = re.compile(r"^ +(\w+\.go:\d+: .*)")
+_GO_FAIL = re.compile(r"^ *--- FAIL: (\S+)")
 
 # What Ansible prints is in Molecule's frame or in none.
 _FRAME = re.compile(r"^ *[│┌└] ?")
@@ -27,14 +30,29 @@ _ANSIBLE_RESULT_LINES = 60
 def failures_of(output: str, most: int = 5, columns: int = 300) -> list[str]:
     """The first failed tests that a step's output names, without repetition."""
     lines = ANSI.sub("", output).splitlines()
+    said = _said_by_go_tests(lines)
     found: dict[str, None] = {}
     for index, line in enumerate(lines):
         for pattern in _PATTERNS:
             if match := pattern.search(line):
                 found[match[1][:columns]] = None
+        if match := _GO_FAIL.search(line):
+            found[" ".join((match[1], *said.get(match[1], ())))[:columns]] = None
         if _FATAL.search(_FRAME.sub("", line)):
             found[_ansible_failure(lines, index)[:columns]] = None
     return list(found)[:most]
+
+
+def _said_by_go_tests(lines: list[str]) -> dict[str, list[str]]:
+    """The first lines of all that each test said."""
+    said: dict[str, list[str]] = {}
+    name = ""
+    for line in lines:
+        if match := _GO_NAME.search(line):
+            name = match[1]
+        elif match := _GO_SAID.search(line):
+            said.setdefault(name, []).append(match[1])
+    return said
 
 
 def _ansible_failure(lines: list[str], index: int) -> str:

@@ -16,6 +16,12 @@ from step_failures import failures_of
             ["t/005_crash.pl: the sums agree"],
         ),
         ("--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/part (0.0s)\n", ["TestA", "TestA/part"]),
+        (
+            "=== RUN   TestA\n=== RUN   TestB\n    b_test.go:1: of B\n=== NAME  TestA\n"
+            "    a_test.go:7: 1 of 2\n        more\n    a_test.go:9: none\n--- FAIL: TestA (0.1s)\n"
+            "--- PASS: TestB (0.1s)\n",
+            ["TestA a_test.go:7: 1 of 2 a_test.go:9: none"],
+        ),
         ("[ERROR] Failures: \n[ERROR]   ATest.b:12 expected: 1\n", ["ATest.b:12 expected: 1"]),
         (
             "\x1b[31m│\x1b[0m \x1b[0;31mfatal: [pg1]: FAILED! => {}\x1b[0m\n",

@@ -22,6 +22,7 @@ import (
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
+	"sluice.dev/control/tests/process"
 )
 
 const (
@@ -71,16 +72,6 @@ func (c *clock) advance(by time.Duration) {
 	c.now += by
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 func newCluster(t *testing.T, count int) *cluster {
 	t.Helper()
 	c := &cluster{t: t, authority: securitytest.NewAuthority(t, clusterName), clock: &clock{}, tuning: replica.DefaultTuning()}
@@ -89,7 +80,7 @@ func newCluster(t *testing.T, count int) *cluster {
 	for number := range count {
 		node := "n" + strconv.Itoa(number+1)
 		v := &voter{
-			cluster: c, node: node, directory: filepath.Join(t.TempDir(), "state"), raft: freeAddress(t), calls: freeAddress(t),
+			cluster: c, node: node, directory: filepath.Join(t.TempDir(), "state"), raft: process.FreeAddress(t), calls: process.FreeAddress(t),
 			credentials: c.authority.Open(t, security.RoleAgent, node), wires: make(map[string]*wire), stop: func() {},
 		}
 		c.voters = append(c.voters, v)

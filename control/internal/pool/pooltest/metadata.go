@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +15,7 @@ import (
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
+	"sluice.dev/control/tests/process"
 )
 
 // Voter holds the metadata of a pool, with others.
@@ -37,7 +37,7 @@ func NewMetadata(t testing.TB, authority *securitytest.Authority, voters int) ([
 	t.Helper()
 	var all []replica.Voter
 	for i := range voters {
-		all = append(all, replica.Voter{Node: fmt.Sprintf("voter%d", i+1), Address: freeAddress(t)})
+		all = append(all, replica.Voter{Node: fmt.Sprintf("voter%d", i+1), Address: process.FreeAddress(t)})
 	}
 	var started []*Voter
 	var peers []metadata.Peer
@@ -57,17 +57,6 @@ func NewMetadata(t testing.TB, authority *securitytest.Authority, voters int) ([
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	return started, client
-}
-
-// freeAddress is one that nobody listens on: voters must know all addresses before they start.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // Address is where the voter is reached, also when it was started again.

@@ -53,7 +53,7 @@ func TestBalanceAfterAJoin(t *testing.T) {
 	w.settle(repairer)
 	w.mustBeWhole(all...)
 	w.mustReadAll(reader)
-	servers := repair.Ask(t.Context(), all, services, options().Patience)
+	servers := repair.Ask(t.Context(), all, services, w.patience)
 	if _, err := repair.Look(t.Context(), w.metadata.Files, servers); err != nil {
 		t.Fatal(err)
 	}

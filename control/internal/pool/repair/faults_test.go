@@ -161,6 +161,7 @@ func TestFileRemovedMeanwhile(t *testing.T) {
 func TestServerThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
+	w.patience = lossPatience
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 4)
 	services := func(node string) (sluicev1.BlockServiceClient, error) {
@@ -367,7 +368,7 @@ func TestSegmentsOfAnotherPool(t *testing.T) {
 			ID: entry.FileID{byte(number + 1)}, Stripes: layout.Stripes{BlockBytes: blockBytes, Slots: 1}, Servers: [][]string{{"pool1"}},
 		}
 		services := func(string) (sluicev1.BlockServiceClient, error) { return service, nil }
-		writer, err := stripe.NewWriter(t.Context(), file, epoch, services, options(), nil)
+		writer, err := stripe.NewWriter(t.Context(), file, epoch, services, w.options(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

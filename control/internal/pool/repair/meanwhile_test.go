@@ -63,7 +63,7 @@ func (w *world) makeAsAWorker(outerEpoch uint64) {
 		w.t.Error(err)
 		return
 	}
-	writer, err := stripe.NewWriter(ctx, files.StripesOf(file), lease.Epoch, w.pool.Service, options(), nil)
+	writer, err := stripe.NewWriter(ctx, files.StripesOf(file), lease.Epoch, w.pool.Service, w.options(), nil)
 	if err != nil {
 		w.t.Error(err)
 		return

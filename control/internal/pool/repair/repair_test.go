@@ -13,6 +13,7 @@ import (
 func TestServerLostUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
+	w.patience = lossPatience
 	all := []string{"pool1", "pool2", "pool3", "pool4"}
 	session := w.attach(all...)
 	repairer := w.repairer(w.pool.Service, all...)
@@ -110,6 +111,7 @@ func TestFileWithoutACopyLeft(t *testing.T) {
 func TestOpenFilesAreLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
+	w.patience = lossPatience
 	all := []string{"pool1", "pool2", "pool3"}
 	session := w.attach(all...)
 	writer, err := session.Create(t.Context(), "/log")

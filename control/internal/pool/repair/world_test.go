@@ -30,11 +30,16 @@ import (
 
 const blockBytes = segment.PageBytes
 
+// lossPatience is for tests that wait for a server which does not answer.
+const lossPatience = 5 * time.Second
+
 // world is a pool with one volume, and what was written to its files.
 type world struct {
 	t        *testing.T
 	pool     *pooltest.Pool
 	metadata *metadata.Client
+	// patience is long, so that a server on a slow disk is not taken for a lost one.
+	patience time.Duration
 
 	mutex    sync.Mutex
 	contents map[entry.FileID][]byte
@@ -42,7 +47,7 @@ type world struct {
 
 func newWorld(t *testing.T, servers int) *world {
 	t.Helper()
-	w := &world{t: t, pool: pooltest.New(t, servers), contents: make(map[entry.FileID][]byte)}
+	w := &world{t: t, pool: pooltest.New(t, servers), patience: time.Minute, contents: make(map[entry.FileID][]byte)}
 	_, w.metadata = pooltest.NewMetadata(t, w.pool.Authority, 1)
 	if err := w.metadata.CreateVolume(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
@@ -50,9 +55,9 @@ func newWorld(t *testing.T, servers int) *world {
 	return w
 }
 
-func options() stripe.Options {
+func (w *world) options() stripe.Options {
 	options := stripe.DefaultOptions()
-	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
+	options.RequestBytes, options.Patience = blockBytes/2, w.patience
 	return options
 }
 
@@ -61,7 +66,7 @@ func (w *world) attach(servers ...string) *files.Session {
 	w.t.Helper()
 	session, err := files.Attach(w.t.Context(), files.Config{
 		Volume: "orders", Path: "/", Holder: "store", TimeToLive: time.Minute,
-		Servers: servers, Copies: 2, BlockBytes: blockBytes, Options: options(), Suspects: stripe.NewSuspects(time.Now),
+		Servers: servers, Copies: 2, BlockBytes: blockBytes, Options: w.options(), Suspects: stripe.NewSuspects(time.Now),
 	}, w.metadata, w.pool.Service, slog.New(slog.DiscardHandler))
 	if err != nil {
 		w.t.Fatal(err)
@@ -107,7 +112,7 @@ func (w *world) repairer(services stripe.Services, servers ...string) *repair.Re
 func (w *world) config(servers ...string) repair.Config {
 	return repair.Config{
 		Holder: "repair", TimeToLive: time.Minute, Servers: servers, BytesPerSecond: 1 << 40, BalanceTolerance: 1,
-		PassTime: time.Hour, Options: options(),
+		PassTime: time.Hour, Options: w.options(),
 	}
 }
 
