@@ -3,9 +3,19 @@
 import dataclasses
 
 import pytest
-from sluice_evaluation.analysis import GENERATOR_WAIT_SHARE, STOLEN_SHARE, CellRuns
+from sluice_evaluation.analysis import (
+    GENERATOR_WAIT_SHARE,
+    OTHERS_SHARE,
+    STOLEN_SHARE,
+    CellRuns,
+)
 from sluice_evaluation.inference import Caution
-from sluice_evaluation.node_metrics import cpu_in_windows, stolen_share, throttled_share
+from sluice_evaluation.node_metrics import (
+    cpu_in_windows,
+    others_share,
+    stolen_share,
+    throttled_share,
+)
 from sluice_evaluation.records import load_all, normal_phase
 from sluice_evaluation.store_logs import Sample
 
@@ -62,6 +72,48 @@ def test_a_run_that_lost_more_than_the_bound_is_warned_of(smoke_results, tmp_pat
     run = dataclasses.replace(record, directory=tmp_path)
     cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
     assert (Caution.STOLEN in cell.cautions) is warned
+
+
+def used(at, seconds):
+    """Row of the processor time that a node has had."""
+    return f"{at},group:node,cpu_seconds,{seconds}"
+
+
+def test_what_no_node_had_is_of_others(tmp_path):
+    begin, end = processors(10, 5, 5, 0), processors(20, 17, 12, 1)
+    # Nodes that share a machine see the same counters, at other moments.
+    written(tmp_path, "first", *begin, used(10, 1), *end, used(20, 6))
+    written(tmp_path, "second", *begin, used(10, 0), *end, used(20, 2))
+    written(tmp_path, "store-log", "12,store,memtable_bytes,1")
+    assert others_share(tmp_path, 10, 20) == pytest.approx((12 - 7) / 20)
+
+
+def test_of_others_on_several_machines_not_too_much_is_known(tmp_path):
+    for name, node_seconds in (("first", 9), ("second", 1)):
+        begin, end = processors(0, 0, 0, 0), processors(10, 12, 8, 0)
+        written(tmp_path, name, *begin, used(0, 0), *end, used(10, node_seconds))
+    assert others_share(tmp_path, 0, 10) == pytest.approx((12 - 10) / 20)
+
+
+def test_without_the_samples_of_a_node_nothing_is_known_of_others(tmp_path):
+    assert others_share(tmp_path / "none", 0, 10) is None
+    begin, end = processors(0, 0, 0, 0), processors(10, 12, 8, 0)
+    written(tmp_path, "first", *begin, used(0, 0), *end, used(10, 9))
+    written(tmp_path, "second", *begin, used(0, 0), *end)
+    assert others_share(tmp_path, 0, 10) is None
+
+
+@pytest.mark.parametrize(("others", "warned"), [(0.9, False), (1.1, True)])
+def test_a_run_beside_others_is_warned_of(smoke_results, tmp_path, others, warned):
+    record = load_all(smoke_results)[0]
+    start, end = normal_phase(record.document)
+    busy = others * OTHERS_SHARE
+    begun, ended = processors(start, 0, 0, 0), processors(end, busy, 1 - busy, 0)
+    written(tmp_path / "samples", "host", *begun, used(start, 0), *ended, used(end, 0))
+    (tmp_path / "intervals.csv").write_bytes((record.directory / "intervals.csv").read_bytes())
+    run = dataclasses.replace(record, directory=tmp_path)
+    cell = CellRuns("cell", {}, "measured", complete=(run,), failed=())
+    assert (Caution.OTHERS in cell.cautions) is warned
 
 
 def waits(*pairs):

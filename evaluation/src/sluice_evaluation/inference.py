@@ -40,6 +40,7 @@ class Caution(StrEnum):
     OVERLOADED = "overloaded"
     LATE = "late"
     STOLEN = "stolen"
+    OTHERS = "others"
     SLOW_MACHINE = "slow-machine"
     GENERATOR_WAITED = "generator-waited"
     SIMULTANEOUS = "simultaneous"
@@ -65,6 +66,8 @@ CAUTION_TEXT = {
     Caution.LATE: "requests of the warm-up were still to be issued when the normal phase of one of "
     "the runs began: latencies hold their wait",
     Caution.STOLEN: "over 1 % of the processors' time went to other machines in one of the runs",
+    Caution.OTHERS: "programs that are of no node had over 30 % of the processors' time in one of "
+    "the runs: they may have had what latencies and throughput lack",
     Caution.SLOW_MACHINE: "before one of the runs, system calls or page faults took the processors "
     "over 25 % longer than before the quickest of the runs: what else uses their caches and memory "
     "changes latencies too",

@@ -20,6 +20,7 @@ PROCESS = "process:"
 DRAIN = "drain"
 _MACHINE = "cpu"
 _STEAL = "steal_seconds"
+_NOT_BUSY = ("idle_seconds", "iowait_seconds", _STEAL)
 _THROTTLED = "throttled_seconds"
 # So many at either end may lie outside: samples do not come at the moments that are asked for.
 _OPEN_INTERVALS = 2
@@ -30,12 +31,12 @@ Window = tuple[float, float]
 
 def read_samples(paths: Iterable[Path]) -> dict[str, list[Sample]]:
     """Samples by the name of their file."""
-    return {
-        path.stem: [
-            Sample(float(at), source, name, float(value)) for at, source, name, value in _rows(path)
-        ]
-        for path in paths
-    }
+    return {path.stem: [_sample_of(row) for row in _rows(path)] for path in paths}
+
+
+def _sample_of(row: list[str]) -> Sample:
+    at, source, name, value = row
+    return Sample(float(at), source, name, float(value))
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
@@ -160,14 +161,45 @@ def stolen_share(samples: Path, start: float, end: float) -> float | None:
 
 
 def _stolen_share_of(path: Path, start: float, end: float) -> float | None:
+    passed = _machine_seconds(_rows(path), start, end)
+    total = sum(passed.values())
+    return passed[_STEAL] / total if total > 0 and _STEAL in passed else None
+
+
+def _machine_seconds(rows: Iterable[list[str]], start: float, end: float) -> dict[str, float]:
+    """What passed between two times of each kind of the processors' time."""
     first: dict[str, float] = {}
     last: dict[str, float] = {}
-    for at, source, name, value in _rows(path):
+    for at, source, name, value in rows:
         if source == _MACHINE and start <= float(at) <= end:
             first.setdefault(name, float(value))
             last[name] = float(value)
-    total = sum(last.values()) - sum(first.values())
-    return (last[_STEAL] - first[_STEAL]) / total if total > 0 and _STEAL in last else None
+    return {name: value - first[name] for name, value in last.items()}
+
+
+def others_share(samples: Path, start: float, end: float) -> float | None:
+    """Share of a machine's processor time that no node had between two times, at least, or None.
+
+    `samples` is the folder of a record's samples. Disks that the test bed makes up are among the
+    others, and so is who follows the run. Nodes may share a machine: what all of them had is taken
+    from each machine's time, and the largest over the machines is given, so that it is never too
+    much. Without samples of all that time of each node nothing is known.
+    """
+    machines, used = [], []
+    for path in sorted(samples.glob("*.csv")):
+        rows = [row for row in _rows(path) if row[1] in (_MACHINE, NODE_GROUP)]
+        if not rows:
+            continue
+        machines.append(_machine_seconds(rows, start, end))
+        used.append(_spent((_sample_of(row) for row in rows), start, end))
+    if not used or None in used:
+        return None
+    totals = [(_busy_seconds(machine), sum(machine.values())) for machine in machines]
+    return max(((busy - sum(used)) / total for busy, total in totals if total > 0), default=None)
+
+
+def _busy_seconds(machine: dict[str, float]) -> float:
+    return sum(seconds for name, seconds in machine.items() if name not in _NOT_BUSY)
 
 
 def throttled_share(samples: Path, start: float, end: float) -> float | None:

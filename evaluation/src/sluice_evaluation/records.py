@@ -51,6 +51,11 @@ class Record:
         return node_metrics.stolen_share(self.directory / "samples", *normal_phase(self.document))
 
     @cached_property
+    def others_share(self) -> float | None:
+        """Share of a machine's processor time that no node had in the normal phase, if known."""
+        return node_metrics.others_share(self.directory / "samples", *normal_phase(self.document))
+
+    @cached_property
     def generator_wait_share(self) -> float | None:
         """Share of the normal phase that a load generator waited for its own quota, if known.
 
