@@ -32,10 +32,14 @@ func (f *file) Load(context.Context) (Set, error) {
 
 func (f *file) load() (Set, error) {
 	text, err := os.ReadFile(f.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Set{}, nil
+	case err != nil:
 		return Set{}, f.failed("read", err)
+	default:
+		return decode(text, 0)
 	}
-	return decode(text, 0)
 }
 
 func (f *file) Swap(_ context.Context, from Set, objects []servicelevel.Object) (Set, error) {

@@ -75,6 +75,26 @@ func TestAFileThatIsBrokenIsLeftAlone(t *testing.T) {
 	}
 }
 
+// That of no service levels has a text: an empty file is one that was lost, and is not taken for it.
+func TestAnEmptyFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "levels.json")
+	for _, text := range []string{"", " \n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, readErr := NewFile(path).Load(t.Context())
+		_, writeErr := NewFile(path).Swap(t.Context(), Set{}, []servicelevel.Object{object("a", "1")})
+		for _, err := range []error{readErr, writeErr} {
+			if err == nil || store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "Put a copy back, or") {
+				t.Errorf("of %q the error is %v", text, err)
+			}
+		}
+		if is, err := os.ReadFile(path); err != nil || string(is) != text {
+			t.Errorf("%q is %q now, %v", text, is, err)
+		}
+	}
+}
+
 func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
 	_, err := NewFile(filepath.Join(t.TempDir(), "none", "levels.json")).Swap(t.Context(), Set{}, nil)
 	if store.CodeOf(err) != store.CodeUnavailable || !strings.Contains(err.Error(), "state_file") {

@@ -55,10 +55,12 @@ func encode(from Set, objects []servicelevel.Object) (Set, []byte, error) {
 	return next, append(text, '\n'), nil
 }
 
-// decode reads a document; an empty one is that of no service levels.
+// decode reads a document. That of no service levels is not empty: one that is has been lost, as with the power, or by
+// a full disk when a copy was put back.
 func decode(text []byte, place int64) (Set, error) {
-	if len(text) == 0 {
-		return Set{place: place}, nil
+	if len(bytes.TrimSpace(text)) == 0 {
+		return Set{}, store.Errorf(store.CodeUnavailable, "the service levels that are kept cannot be read: nothing is in there").
+			WithHint("Put a copy back, or remove what is empty if there is to be no service level; nothing is changed meanwhile.")
 	}
 	var read document
 	decoder := json.NewDecoder(bytes.NewReader(text))
