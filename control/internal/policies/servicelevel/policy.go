@@ -108,13 +108,30 @@ func (p *Policy) decisions(view policy.View, next *state, asks map[string]servic
 			continue
 		}
 		made[i] = rooms.limit(target, p.decisionFor(target, object))
-		if ask, isAsked := asks[object.demand.Name]; isAsked && made[i].Verdict != policy.Stop {
-			made[i].Action = ask
-			// It is asked for once, not by each target.
-			delete(asks, object.demand.Name)
+	}
+	for scope, object := range byScope {
+		action, isAsked := asks[object.demand.Name]
+		if bearer := bearerOf(scope, view.Targets, made); isAsked && bearer >= 0 {
+			made[bearer].Action = action
 		}
 	}
 	return made
+}
+
+// bearerOf is which decision about a scope carries what is asked for, once, not each of them: one that is no stop, if
+// there is one. What is decided of a target that is not fresh is not followed, so that it would be lost there.
+func bearerOf(scope string, targets []policy.Target, made []policy.Decision) int {
+	bearer := -1
+	for i, target := range targets {
+		switch {
+		case target.Scope != scope || !target.Fresh:
+		case made[i].Verdict != policy.Stop:
+			return i
+		case bearer < 0:
+			bearer = i
+		}
+	}
+	return bearer
 }
 
 // decisionFor holds an object's cache on one instance.

@@ -255,6 +255,27 @@ func TestAStoreWithoutReservationsIsLeftAlone(t *testing.T) {
 	}
 }
 
+// What is asked for is no order: where nothing can be ordered, it is said all the same, once.
+func TestAnAskIsMadeWhereNothingCanBeOrdered(t *testing.T) {
+	l := newLoop(t, 2)
+	l.objects[0].MostOperationsPerSecond = 10
+	for _, server := range l.servers {
+		server.isStock = true
+	}
+	var asked []policy.Decision
+	for range 40 {
+		decisions, _ := l.step()
+		for _, decision := range decisions {
+			if decision.Action != "" {
+				asked = append(asked, decision)
+			}
+		}
+	}
+	if len(asked) != 1 || asked[0].Action != servicelevel.Throttle || asked[0].Verdict != policy.Stop {
+		t.Errorf("what was asked for is %+v", asked)
+	}
+}
+
 // A master of HBase is an instance of the store, and no node that has data or cache.
 func TestAMasterIsNoNode(t *testing.T) {
 	l := newLoop(t, 3)
