@@ -51,7 +51,7 @@ func (p *Policy) DecideAll(view policy.View, memory policy.Memory) ([]policy.Dec
 // follow brings the memory up to the objects that there are, and takes in what is new about each.
 func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Target {
 	targets, servers := make(map[string][]policy.Target, len(view.ServiceLevels)), totals{}
-	byScope := map[string][]policy.Target{}
+	byScope, present := map[string][]policy.Target{}, presentIn(view)
 	for _, target := range view.Targets {
 		if p.isNode(target) {
 			byScope[target.Scope] = append(byScope[target.Scope], target)
@@ -69,6 +69,7 @@ func (p *Policy) follow(view policy.View, next *state) map[string][]policy.Targe
 		}
 		object.follow(demand)
 		p.observe(view, object, targets[demand.Name], servers)
+		object.forget(view.Now-p.forgetAfter(), present)
 	}
 	for name := range next.objects {
 		if !slices.ContainsFunc(view.ServiceLevels, func(o servicelevel.Object) bool { return o.Name == name }) {

@@ -25,8 +25,7 @@ func (o *objectState) isMeasuredAtClient() bool {
 func (o *objectState) sources(view policy.View, targets []policy.Target) (all []source) {
 	if o.isMeasuredAtClient() {
 		for _, clients := range view.Clients {
-			ref := policy.Ref{Node: clients.Node, Store: clients.Store}
-			all = append(all, source{ref, clients.Age, o.ownOf(clients.ScopeLatencies)})
+			all = append(all, source{refOf(clients), clients.Age, o.ownOf(clients.ScopeLatencies)})
 		}
 		return all
 	}
@@ -36,6 +35,10 @@ func (o *objectState) sources(view policy.View, targets []policy.Target) (all []
 		}
 	}
 	return all
+}
+
+func refOf(clients policy.ClientLatencies) policy.Ref {
+	return policy.Ref{Node: clients.Node, Store: clients.Store}
 }
 
 // latencies are the intervals of a snapshot that an object is judged by: its own, once its store has told any, or else
