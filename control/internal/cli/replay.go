@@ -40,8 +40,9 @@ nothing to do, as SSD Write Redirect has it. What the fast device holds is writt
 meanwhile, a megabyte at a time, by one copy for each of them. Requests are made when the trace has them,
 however long those before take, past the page cache; latencies count from when they were due.
 
-Each device gets a file in its folder, as large as --log-bytes, which is written once before, and again and
-again from its start; it is gone with this command, however that ends. Nothing else should use the devices.
+Each device gets a file in its folder, as large as --log-bytes, rounded up to whole blocks of 4096 bytes. It
+is written once before, and again and again from its start, and gone with this command, however that ends.
+Nothing else should use the devices.
 
 L, S_max and p are those that "sluice calibrate redirect" finds. S_max is a quantile of the trace's sizes
 where it is not given. The trace is CSV with the columns seconds, operation (read or write) and bytes, its
@@ -115,7 +116,7 @@ func replayRedirect(command *cobra.Command, environment Environment, given repla
 	if plan.Requests, err = redirection.ReadRequests(file); err != nil {
 		return replayed{}, err
 	}
-	plan.LogBytes = int64(given.logBytes)
+	plan.LogBytes = devices.LogBytes(given.logBytes)
 	if !given.isWithout {
 		plan.Settings = given.settingsFor(plan.Requests)
 	}

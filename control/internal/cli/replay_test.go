@@ -30,6 +30,17 @@ func TestReplayRedirect(t *testing.T) {
 	}
 }
 
+// A size as people write it is seldom one of whole blocks.
+func TestReplayRedirectTakesRoundSizesOfLogs(t *testing.T) {
+	w, trace := newWorld(t), traceFile(t, shortTrace)
+	for _, bytes := range []string{"5MB", "4194305", "4200000.5"} {
+		done := w.run(t, "replay", "redirect", "--trace", trace, "--fast", t.TempDir(), "--slow", t.TempDir(), "--log-bytes", bytes)
+		if done.code != 0 {
+			t.Errorf("%s: code %d, %s", bytes, done.code, done.stderr)
+		}
+	}
+}
+
 func TestReplayRedirectTellsItsDefaults(t *testing.T) {
 	help := newWorld(t).run(t, "replay", "redirect", "--help").stdout
 	for _, want := range []string{"above which the threshold falls (default 8)\n", "above which writes are redirected\n", "(default 268MB)\n"} {

@@ -122,3 +122,6 @@ func (d *device) read(into []byte) error {
 func rounded(bytes float64) int {
 	return max(1, (int(bytes)+blockBytes-1)/blockBytes) * blockBytes
 }
+
+// LogBytes is the size of a log that holds so many bytes: of whole blocks, which a round number of bytes rarely is.
+func LogBytes(bytes float64) int64 { return int64(rounded(bytes)) }
