@@ -149,7 +149,8 @@ func newConfigSetContext(environment Environment) *cobra.Command {
 		Use:   "set-context NAME",
 		Short: "Make or change a context",
 		Long: `Make or change a context in the file of yours. What is not given stays as it is. Comments of the file are
-lost. The first context of the file becomes the current one.`,
+lost. The context becomes the current one with --use, and where neither your file nor that of the host
+names one.`,
 		Example: `  sluice config set-context demo --cluster demo --controller db1.example:7413 --certificate-file ann.crt --key-file ann.key --ca-file ca.crt
   sluice config set-context demo --controller db2.example:7413
   sluice config set-context db1 --cluster demo --agent db1.example:7411 --node db1 --certificate-file ann.crt --key-file ann.key --ca-file ca.crt --use`,

@@ -69,6 +69,25 @@ func TestContextOfTheHostServesWhoHasNone(t *testing.T) {
 	}
 }
 
+// The host's current context stays the one of who makes his first, as the help says.
+func TestTheFirstContextOfAUserLeavesThatOfTheHost(t *testing.T) {
+	w := newWorld(t)
+	if err := os.Rename(w.userPath(), w.environment.SystemConfigPath); err != nil {
+		t.Fatal(err)
+	}
+	call := "config set-context own --cluster c --controller a:1 --certificate-file /c.crt --key-file /c.key --ca-file /ca.crt"
+	if got := w.run(t, strings.Fields(call)...); got.code != exitOK {
+		t.Fatalf("exit code %d, error %q", got.code, got.stderr)
+	}
+	if got := w.run(t, "config", "view"); !strings.Contains(got.stdout, "*        demo") {
+		t.Errorf("the contexts are\n%s", got.stdout)
+	}
+	help := w.run(t, "config", "set-context", "--help").stdout
+	if want := "and where neither your file nor that of the host\nnames one."; !strings.Contains(help, want) {
+		t.Errorf("%q is not in\n%s", want, help)
+	}
+}
+
 func TestFlagsAloneAreEnough(t *testing.T) {
 	w := newWorld(t)
 	file, err := contexts.Load(w.userPath())
