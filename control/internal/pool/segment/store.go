@@ -16,8 +16,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sys/unix"
-
-	"sluice.dev/control/internal/pool/layout"
 )
 
 // Options are what a store is told beside its directory.
@@ -111,108 +109,6 @@ func (s *Store) Space() (total, free int64, err error) {
 	}
 	available := int64(figures.Bavail) * figures.Bsize
 	return int64(figures.Blocks) * figures.Bsize, max(available-s.options.FreeBytes, 0), nil
-}
-
-// State is what is known of a segment.
-type State struct {
-	ID     ID
-	Length int64
-	Sealed bool
-	Epoch  uint64
-	// Damaged says that its checksums, or an open one itself, cannot be read; its length is that of its file then.
-	Damaged bool
-}
-
-// List gives the states of all segments of up to so many files whose ids are greater than one, in the order
-// of their ids, and whether there may be more. Directories without segments, as a crash leaves them, do not count: a
-// page that is not the last has a file to go on after.
-func (s *Store) List(after layout.FileID, files int) ([]State, bool, error) {
-	found, err := s.fileIDs(after)
-	if err != nil {
-		return nil, false, err
-	}
-	var states []State
-	listed := 0
-	for _, file := range found {
-		if listed == files {
-			return states, true, nil
-		}
-		of, err := s.ListFile(file)
-		if err != nil {
-			return nil, false, err
-		}
-		if len(of) > 0 {
-			states = append(states, of...)
-			listed++
-		}
-	}
-	return states, false, nil
-}
-
-func (s *Store) fileIDs(after layout.FileID) ([]layout.FileID, error) {
-	paths, err := filepath.Glob(filepath.Join(s.root, "[0-9a-f][0-9a-f]", "*"))
-	if err != nil {
-		return nil, err
-	}
-	var ids []layout.FileID
-	for _, path := range paths {
-		id, err := layout.ParseFileID(filepath.Base(path))
-		if err == nil && slices.Compare(id[:], after[:]) > 0 {
-			ids = append(ids, id)
-		}
-	}
-	slices.SortFunc(ids, func(a, b layout.FileID) int { return slices.Compare(a[:], b[:]) })
-	return ids, nil
-}
-
-// ListFile gives the states of the segments of a file, in the order of copies within slots.
-func (s *Store) ListFile(file layout.FileID) ([]State, error) {
-	directory := directoryOf(s.root, file)
-	entries, err := os.ReadDir(directory)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, Failf(Device, "list %s: %w", directory, err)
-	}
-	var states []State
-	for _, entry := range entries {
-		id, epoch, sealed, ok := parseName(file, entry.Name())
-		if !ok {
-			continue
-		}
-		state, err := s.Describe(id)
-		if isReason(err, Corrupt) || isUnreadable(err) {
-			state, err = damagedState(entry, State{ID: id, Sealed: sealed, Epoch: epoch})
-		}
-		if isGone(err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		states = append(states, state)
-	}
-	slices.SortFunc(states, func(a, b State) int {
-		if a.ID.Slot != b.ID.Slot {
-			return a.ID.Slot - b.ID.Slot
-		}
-		return a.ID.Copy - b.ID.Copy
-	})
-	return slices.CompactFunc(states, func(a, b State) bool { return a.ID == b.ID }), nil
-}
-
-// damagedState is what the name and the file of a segment say, whose checksums do not.
-func damagedState(file os.DirEntry, known State) (State, error) {
-	info, err := file.Info()
-	if errors.Is(err, os.ErrNotExist) {
-		return State{}, Failf(NotFound, "%s was removed: %w", known.ID, err)
-	}
-	if err != nil {
-		return State{}, ofDevice("look at", known.ID, err)
-	}
-	known.Length, known.Damaged = info.Size(), true
-	return known, nil
 }
 
 // isUnreadable says of a failure that the disk does not give what is there: one such segment must not hide all others.
