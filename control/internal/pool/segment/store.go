@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -76,14 +75,9 @@ func lockDirectory(root string) (*os.File, error) {
 }
 
 func (s *Store) prepare() error {
-	leftovers, err := filepath.Glob(filepath.Join(s.root, "*", "*", "*"+newSuffix))
+	err := s.tidy()
 	if err != nil {
 		return err
-	}
-	for _, path := range leftovers {
-		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("remove what was not made to its end: %w", err)
-		}
 	}
 	// What falls out is closed once its readers are done, for which nobody waits.
 	s.sealed, err = lru.NewWithEvict(sealedKept, func(_ ID, segment *held) { go segment.close() })
