@@ -40,7 +40,7 @@ func (s *Session) Create(ctx context.Context, path string) (*Writer, error) {
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	s.wakeSweeper(replaced)
+	s.sweeper.wake(replaced)
 	writer, err := stripe.NewWriter(s.ctx, StripesOf(file), s.lease.Epoch, s.services, s.config.Options, s.lost(StripesOf(file)))
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s *Session) changeRemoving(ctx context.Context, change func(context.Contex
 	ctx, cancel := s.during(ctx)
 	defer cancel()
 	removal, err := change(ctx)
-	s.wakeSweeper(removal)
+	s.sweeper.wake(removal)
 	return s.explain(err)
 }
 

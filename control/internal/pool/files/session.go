@@ -60,8 +60,7 @@ type Session struct {
 	ctx        context.Context
 	end        context.CancelCauseFunc
 	background sync.WaitGroup
-	// removed wakes the sweeper.
-	removed chan struct{}
+	sweeper    sweeper
 }
 
 var errDetached = store.Errorf(store.CodeRefused, "the session is over").WithHint("Begin another one.")
@@ -83,7 +82,10 @@ func Attach(
 		return nil, errors.Join(err, giveBack(ctx, client, lease))
 	}
 	s := &Session{
-		config: config, metadata: client, services: services, logger: logger, lease: lease, removed: make(chan struct{}, 1),
+		config: config, metadata: client, services: services, logger: logger, lease: lease,
+		sweeper: sweeper{
+			removals: client, services: services, patience: config.Options.Patience, logger: logger, woken: make(chan struct{}, 1),
+		},
 		view: View{Volume: config.Volume, Metadata: client, Services: services, Options: config.Options, Suspects: config.Suspects, Logger: logger},
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
@@ -91,7 +93,7 @@ func Attach(
 	if err := s.takeOver(ctx, left); err != nil {
 		return nil, errors.Join(err, s.Detach(ctx))
 	}
-	s.background.Go(s.sweep)
+	s.background.Go(func() { s.sweeper.sweep(s.ctx) })
 	return s, nil
 }
 
