@@ -28,7 +28,7 @@ const (
 	shortestAttempt = 200 * time.Millisecond
 	// longestCall ends calls whose context has no deadline.
 	longestCall = 30 * time.Second
-	// The pause before the next attempt doubles, up to the longest; part of it is by chance.
+	// The pause after all voters were asked doubles, up to the longest; part of it is by chance.
 	shortestPause = 20 * time.Millisecond
 	longestPause  = time.Second
 	clientIDBytes = 16
@@ -89,7 +89,8 @@ func (c *Client) change(ctx context.Context, request *sluicev1.ChangeMetadataReq
 	return call(ctx, c, request, sluicev1.PoolMetadataServiceClient.ChangeMetadata)
 }
 
-// call asks one voter after the other.
+// call asks one voter after the other. It pauses when it has asked as many as there are: a pause before each would leave
+// a new leader unasked for as long, of the little time that a lease may have left.
 func call[Q, R any](
 	ctx context.Context, c *Client, request *Q,
 	ask func(stub sluicev1.PoolMetadataServiceClient, ctx context.Context, request *Q, options ...grpc.CallOption) (*R, error),
@@ -100,7 +101,7 @@ func call[Q, R any](
 		defer cancel()
 	}
 	pause := shortestPause
-	for {
+	for attempts := 1; ; attempts++ {
 		asked := c.route.next()
 		attempt, cancel := context.WithTimeout(asked.header(ctx), attemptWithin(ctx))
 		response, err := ask(c.stubs[asked.peer], attempt, request)
@@ -113,12 +114,20 @@ func call[Q, R any](
 			return nil, answerOf(refusal, err)
 		}
 		c.route.failed(asked, refusal, err)
-		select {
-		case <-ctx.Done():
-			return nil, unanswered(ctx.Err(), err)
-		case <-time.After(pause/2 + mathrand.N(pause/2)):
+		if attempts%len(c.stubs) == 0 {
+			wait(ctx, pause/2+mathrand.N(pause/2))
+			pause = min(2*pause, longestPause)
 		}
-		pause = min(2*pause, longestPause)
+		if ctx.Err() != nil {
+			return nil, unanswered(ctx.Err(), err)
+		}
+	}
+}
+
+func wait(ctx context.Context, pause time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
 	}
 }
 
