@@ -260,7 +260,9 @@ type wire struct {
 	isCut bool
 	// isMute has nothing get through on connections that stay open.
 	isMute bool
-	ends   map[net.Conn]bool
+	// late is how long all takes that gets through.
+	late time.Duration
+	ends map[net.Conn]bool
 }
 
 func newWire(t *testing.T, to string) *wire {
@@ -297,6 +299,18 @@ func (w *wire) mute(isMute bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.isMute = isMute
+}
+
+func (w *wire) delay(late time.Duration) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.late = late
+}
+
+func (w *wire) lateness() time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.late
 }
 
 func (w *wire) swallows() bool {
@@ -341,6 +355,7 @@ func (w *wire) copy(to, from net.Conn) {
 		if w.swallows() {
 			return len(data), nil
 		}
+		time.Sleep(w.lateness())
 		return to.Write(data)
 	}), from)
 	to.Close()

@@ -58,7 +58,8 @@ type Voter struct {
 
 // Tuning are the times and sizes of Raft.
 type Tuning struct {
-	// Election is how long nothing may be heard of a leader, and Lease how long a leader goes on without a majority.
+	// Election is how long nothing may be heard of a leader, and Lease how long a leader goes on without a majority, at most
+	// as long. No answer rests on the lease: a majority is asked for each.
 	Election, Lease time.Duration
 	// SnapshotEntries is after how many entries a snapshot is taken, looked at every SnapshotPeriod; TrailingEntries
 	// stay in the log for voters that were away.
@@ -66,10 +67,11 @@ type Tuning struct {
 	SnapshotPeriod                   time.Duration
 }
 
-// DefaultTuning is for a network within a room.
+// DefaultTuning is for a network within a room. With a shorter lease, a leader would give up for the others are slow, as with
+// too much to do, and one of them would lead no longer.
 func DefaultTuning() Tuning {
 	return Tuning{
-		Election: time.Second, Lease: 500 * time.Millisecond,
+		Election: time.Second, Lease: time.Second,
 		SnapshotEntries: 16384, TrailingEntries: 16384, SnapshotPeriod: 30 * time.Second,
 	}
 }
