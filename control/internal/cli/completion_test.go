@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"sluice.dev/control/tests/process"
 )
 
 func TestCompletion(t *testing.T) {
@@ -41,7 +43,7 @@ func TestCompletion(t *testing.T) {
 		{"config use |", "db1 demo"},
 		{"completion |", "bash zsh fish"},
 		{"watch |", "decisions tasks"},
-		{"get --node | --controller " + closedPort(t), ""},
+		{"get --node | --controller " + process.FreeAddress(t), ""},
 	} {
 		before, after, _ := strings.Cut(test.typed, "|")
 		arguments := append(strings.Fields("__complete "+after), strings.Fields(before)...)

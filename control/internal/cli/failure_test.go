@@ -2,27 +2,16 @@ package cli
 
 import (
 	"errors"
-	"net"
 	"strings"
 	"testing"
 
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
 	"sluice.dev/control/internal/store"
+	"sluice.dev/control/tests/process"
 )
 
 const anOrder = "set db1/postgres/main checkpoint hold --for 10s"
-
-// closedPort is an address where nobody listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
 
 func TestExitCodesAndWhatToDoNext(t *testing.T) {
 	w := newWorld(t)
@@ -73,7 +62,7 @@ func TestExitCodesAndWhatToDoNext(t *testing.T) {
 		{"get", flagsOf(stranger), nil, exitUnreachable, []string{"cannot be reached", "certificate"}},
 		{"get --key-file missing.key", nil, nil, exitFailure, []string{"the certificates cannot be used", "--key-file"}},
 		{"get --cluster other", nil, nil, exitFailure, []string{`of the cluster "demo", not of "other"`}},
-		{"get --controller " + closedPort(t), nil, nil, exitUnreachable, []string{"cannot be reached", "sluice config view"}},
+		{"get --controller " + process.FreeAddress(t), nil, nil, exitUnreachable, []string{"cannot be reached", "sluice config view"}},
 		{"get --controller nowhere", nil, nil, exitFailure, []string{"is not HOST:PORT"}},
 		{"get --agent 127.0.0.1:1", nil, nil, exitFailure, []string{"the node of agent 127.0.0.1:1 is missing"}},
 		{"top", nil, nil, exitFailure, []string{"the output is not a terminal", "--once"}},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"sluice.dev/control/tests/process"
 )
 
 func TestWatchDecisions(t *testing.T) {
@@ -47,7 +49,7 @@ func TestWatchDecisionsOfAnAgentFails(t *testing.T) {
 func TestWatchFailsAtOnceWhereNobodyAnswers(t *testing.T) {
 	w := newWorld(t)
 	for _, what := range []string{"decisions", "tasks"} {
-		if got := w.run(t, "watch", what, "--controller", closedPort(t)); got.code != exitUnreachable {
+		if got := w.run(t, "watch", what, "--controller", process.FreeAddress(t)); got.code != exitUnreachable {
 			t.Errorf("%s: exit code %d, error %q", what, got.code, got.stderr)
 		}
 	}

@@ -22,7 +22,7 @@ func Start(t testing.TB) *Server {
 	s := &Server{
 		Endpoint:  "http://" + process.FreeAddress(t),
 		program:   process.Require(t, "etcd", "etcd-server"),
-		directory: t.TempDir(),
+		directory: process.MemoryDirectory(t),
 		peer:      "http://" + process.FreeAddress(t),
 	}
 	s.Restart(t)

@@ -18,7 +18,7 @@ import (
 )
 
 // deadline is how long anything that a test waits for may take on a loaded machine.
-const deadline = 60 * time.Second
+const deadline = 2 * time.Minute
 
 // Process is a process that ends with its test.
 type Process struct {
@@ -142,16 +142,16 @@ func Eventually(t testing.TB, condition func() error) {
 // connection: those from 32768 on could be given away before they are listened on.
 const firstPort, portCount = 10000, 22768
 
-var given sync.Map
-
-// FreeAddress is an address on this machine that nothing listens on, another one each time.
+// FreeAddress is an address on this machine that nothing listens on, another one each time, also for the tests of other
+// packages that run at the same time.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range portCount {
-		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(portCount))
-		if _, before := given.LoadOrStore(address, true); before {
+		port := firstPort + rand.IntN(portCount)
+		if !claim(port) {
 			continue
 		}
+		address := fmt.Sprintf("127.0.0.1:%d", port)
 		listener, err := net.Listen("tcp", address)
 		if err != nil {
 			continue
@@ -161,6 +161,25 @@ func FreeAddress(t testing.TB) string {
 	}
 	t.Fatal("no port is free")
 	return ""
+}
+
+var (
+	claimsMutex sync.Mutex
+	// claims are kept: a listener that nobody knows any more would be closed.
+	claims []net.Listener
+)
+
+// claim takes a port for this process, among all that run tests: of a name that is no file one process listens on, as long as it
+// lasts.
+func claim(port int) bool {
+	listener, err := net.Listen("unix", fmt.Sprintf("@sluice-test-port-%d", port))
+	if err != nil {
+		return false
+	}
+	claimsMutex.Lock()
+	defer claimsMutex.Unlock()
+	claims = append(claims, listener)
+	return true
 }
 
 type output struct {

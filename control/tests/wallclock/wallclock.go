@@ -19,7 +19,7 @@ import (
 )
 
 // deadline is how long a process may take to stop on a loaded machine.
-const deadline = 60 * time.Second
+const deadline = 2 * time.Minute
 
 // errBusy says that a thread runs what is to be overwritten.
 var errBusy = errors.New("a thread is reading the time")
