@@ -23,17 +23,22 @@ import (
 
 const blockBytes = 4 * segment.PageBytes
 
+// lossPatience is for tests that wait for a server which does not answer.
+const lossPatience = 10 * time.Second
+
 // world is a pool with one volume.
 type world struct {
 	t        *testing.T
 	pool     *pooltest.Pool
 	voters   []*pooltest.Voter
 	metadata *metadata.Client
+	// patience is long, so that a slow server is not taken for a lost one.
+	patience time.Duration
 }
 
 func newWorld(t *testing.T, servers, voters int) *world {
 	t.Helper()
-	w := &world{t: t, pool: pooltest.New(t, servers)}
+	w := &world{t: t, pool: pooltest.New(t, servers), patience: time.Minute}
 	w.voters, w.metadata = pooltest.NewMetadata(t, w.pool.Authority, voters)
 	if err := w.metadata.CreateVolume(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
@@ -43,7 +48,7 @@ func newWorld(t *testing.T, servers, voters int) *world {
 
 func (w *world) config(holder string, timeToLive time.Duration) files.Config {
 	options := stripe.DefaultOptions()
-	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
+	options.RequestBytes, options.Patience = blockBytes/2, w.patience
 	return files.Config{
 		Volume: "orders", Path: "/", Holder: holder, TimeToLive: timeToLive,
 		Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes, Options: options, Suspects: stripe.NewSuspects(time.Now),
@@ -222,7 +227,8 @@ func TestOneHolderAtATime(t *testing.T) {
 // TestHolderThatCannotRenewIsOver before another one begins, and changes nothing afterwards.
 func TestHolderThatCannotRenewIsOver(t *testing.T) {
 	w := newWorld(t, 2, 1)
-	const timeToLive = time.Second
+	// As short as it can be for a holder that is well to keep its lease on a busy machine.
+	const timeToLive = 4 * time.Second
 	session, err := files.Attach(t.Context(), w.config("first", timeToLive), w.metadata, w.pool.Service, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -251,6 +257,7 @@ func TestHolderThatCannotRenewIsOver(t *testing.T) {
 // error, and all that it has synced is read.
 func TestLossesUnderLoad(t *testing.T) {
 	w := newWorld(t, 3, 3)
+	w.patience = lossPatience
 	session := w.attach("store")
 	content := some(3 * blockBytes)
 	ctx, stop := context.WithCancel(t.Context())

@@ -35,6 +35,7 @@ func TestTakingOverWhileAServerIsSilent(t *testing.T) {
 		writer.Close()
 	}
 	w.pool.Servers["pool2"].Cut()
+	w.patience = lossPatience
 	var unanswered pooltest.Unanswered
 	services := func(node string) (sluicev1.BlockServiceClient, error) {
 		service, err := w.pool.Service(node)

@@ -10,7 +10,7 @@ import (
 // files that it was writing.
 func TestStoreThatIsGoneWhileAServerIsSilent(t *testing.T) {
 	const files = 10
-	w := newWorld(t)
+	w := newWorldWith(t, lossPatience)
 	store := w.connect()
 	store.attach()
 	content := some(6 * blockBytes)

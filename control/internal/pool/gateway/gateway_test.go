@@ -217,7 +217,7 @@ func TestRequestsThatAreWrong(t *testing.T) {
 }
 
 func TestServerThatIsLost(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldWith(t, lossPatience)
 	store := w.connect()
 	store.attach()
 	file := store.create("/1")

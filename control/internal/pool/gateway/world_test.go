@@ -28,7 +28,9 @@ import (
 
 const (
 	blockBytes = 4 * segment.PageBytes
-	patience   = time.Minute
+	patience   = 2 * time.Minute
+	// lossPatience is for tests that wait for a server which does not answer.
+	lossPatience = 10 * time.Second
 	// mostWritten is more than other servers of Sluice take calls on a connection.
 	mostWritten = 80
 )
@@ -45,11 +47,20 @@ type world struct {
 	unanswered pooltest.Unanswered
 	// warnings are those of all servers; to be read once they have stopped.
 	warnings bytes.Buffer
+	// serverPatience is long, so that a slow server is not taken for a lost one.
+	serverPatience time.Duration
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, pool: pooltest.New(t, 3), path: filepath.Join(referencetest.SocketDirectory(t), "pool.sock")}
+	return newWorldWith(t, time.Minute)
+}
+
+func newWorldWith(t *testing.T, serverPatience time.Duration) *world {
+	t.Helper()
+	w := &world{
+		t: t, pool: pooltest.New(t, 3), path: filepath.Join(referencetest.SocketDirectory(t), "pool.sock"), serverPatience: serverPatience,
+	}
 	_, w.metadata = pooltest.NewMetadata(t, w.pool.Authority, 1)
 	if err := w.metadata.CreateVolume(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
@@ -74,7 +85,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	options := stripe.DefaultOptions()
-	options.RequestBytes, options.Patience = blockBytes/2, 5*time.Second
+	options.RequestBytes, options.Patience = blockBytes/2, w.serverPatience
 	w.server = gateway.NewServer("db-1", gateway.Pool{
 		Metadata: w.metadata, Services: w.service, Options: options, Servers: w.pool.Names(), Copies: 2, BlockBytes: blockBytes,
 		TimeToLive: time.Minute, MostWritten: mostWritten,

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -229,7 +230,11 @@ func TestMountThatIsKilled(t *testing.T) {
 
 // Servers that are lost one after the other take all copies of what is being written with them: it is made anew.
 func TestServersThatAreLostInTurn(t *testing.T) {
-	w := newWorld(t)
+	w := newUnmounted(t)
+	w.gateway.Stop()
+	w.gateway.Patience = 5 * time.Second
+	w.gateway.Start(lease)
+	w.start()
 	file, err := os.Create(w.path("1"))
 	w.must(err)
 	defer file.Close()

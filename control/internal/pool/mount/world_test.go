@@ -108,6 +108,14 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	w := newUnmounted(t)
+	w.start()
+	return w
+}
+
+// newUnmounted has no mount yet.
+func newUnmounted(t *testing.T) *world {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("a mount for all users needs root")
 	}
@@ -115,7 +123,6 @@ func newWorld(t *testing.T) *world {
 		t.Skip("the kernel has no FUSE here")
 	}
 	w := &world{t: t, gateway: pooltest.NewGateway(t, "orders", lease), folder: t.TempDir()}
-	w.start()
 	t.Cleanup(func() {
 		if w.process != nil {
 			w.stop()

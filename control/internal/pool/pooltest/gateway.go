@@ -21,6 +21,8 @@ type Gateway struct {
 	Metadata *metadata.Client
 	// Socket is where it serves, also when it was started again.
 	Socket string
+	// Patience is that of the next start. It is long, so that a slow server is not taken for a lost one.
+	Patience time.Duration
 
 	t    testing.TB
 	stop func()
@@ -29,7 +31,9 @@ type Gateway struct {
 // NewGateway starts one of three servers, with a volume. Leases last for so long after it was stopped.
 func NewGateway(t testing.TB, volume string, timeToLive time.Duration) *Gateway {
 	t.Helper()
-	g := &Gateway{t: t, Pool: New(t, 3), Socket: filepath.Join(referencetest.SocketDirectory(t), "pool.sock")}
+	g := &Gateway{
+		t: t, Pool: New(t, 3), Socket: filepath.Join(referencetest.SocketDirectory(t), "pool.sock"), Patience: time.Minute,
+	}
 	_, g.Metadata = NewMetadata(t, g.Pool.Authority, 1)
 	if err := g.Metadata.CreateVolume(t.Context(), volume); err != nil {
 		t.Fatal(err)
@@ -47,7 +51,7 @@ func (g *Gateway) Start(timeToLive time.Duration) {
 		g.t.Fatal(err)
 	}
 	options := stripe.DefaultOptions()
-	options.Patience = 5 * time.Second
+	options.Patience = g.Patience
 	const blockBytes = 16 << 10
 	server := gateway.NewServer("db-1", gateway.Pool{
 		Metadata: g.Metadata, Services: g.Pool.Service, Options: options, Servers: g.Pool.Names(), Copies: 2, BlockBytes: blockBytes,

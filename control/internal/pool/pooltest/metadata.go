@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -44,7 +45,7 @@ func NewMetadata(t testing.TB, authority *securitytest.Authority, voters int) ([
 	for _, voter := range all {
 		v := &Voter{Name: voter.Node, t: t, link: newLink(t), credentials: authority.Open(t, security.RoleAgent, voter.Node)}
 		v.config = metadata.Config{Listen: voter.Address, Now: metadata.MonotonicClock(), Replica: replica.Config{
-			Node: voter.Node, StateDirectory: t.TempDir(), Bootstrap: true, Voters: all, Tuning: replica.DefaultTuning(),
+			Node: voter.Node, StateDirectory: process.MemoryDirectory(t), Bootstrap: true, Voters: all, Tuning: tuningOf(voters),
 		}}
 		v.Start()
 		t.Cleanup(v.Stop)
@@ -57,6 +58,15 @@ func NewMetadata(t testing.TB, authority *securitytest.Authority, voters int) ([
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	return started, client
+}
+
+// tuningOf lets a voter that is alone lead soon: there is nobody whom it could be too slow for.
+func tuningOf(voters int) replica.Tuning {
+	tuning := replica.DefaultTuning()
+	if voters == 1 {
+		tuning.Election, tuning.Lease = 50*time.Millisecond, 50*time.Millisecond
+	}
+	return tuning
 }
 
 // Address is where the voter is reached, also when it was started again.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	sluicev1 "sluice.dev/control/internal/gen/sluice/v1"
 	"sluice.dev/control/internal/pool/blocks"
@@ -23,6 +24,7 @@ import (
 	"sluice.dev/control/internal/protocol"
 	"sluice.dev/control/internal/security"
 	"sluice.dev/control/internal/security/securitytest"
+	"sluice.dev/control/tests/process"
 )
 
 // Pool is a number of servers, and a client of each.
@@ -41,6 +43,7 @@ type Server struct {
 	t           testing.TB
 	credentials *security.Credentials
 	link        *link
+	client      *grpc.ClientConn
 	segments    *segment.Store
 	blocks      *blocks.Server
 	server      *grpc.Server
@@ -55,7 +58,7 @@ func New(t testing.TB, servers int) *Pool {
 	pool := &Pool{Authority: authority, Servers: make(map[string]*Server), clients: make(map[string]sluicev1.BlockServiceClient)}
 	for i := range servers {
 		server := &Server{
-			Name: fmt.Sprintf("pool%d", i+1), Directory: t.TempDir(), t: t, link: newLink(t),
+			Name: fmt.Sprintf("pool%d", i+1), Directory: process.MemoryDirectory(t), t: t, link: newLink(t),
 		}
 		server.credentials = authority.Open(t, security.RoleAgent, server.Name)
 		server.Start()
@@ -68,6 +71,7 @@ func New(t testing.TB, servers int) *Pool {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = connection.Close() })
+		server.client = connection
 		pool.clients[server.Name] = sluicev1.NewBlockServiceClient(connection)
 	}
 	return pool
@@ -121,12 +125,16 @@ func (s *Server) Scrub(ctx context.Context) {
 	s.blocks.Scrub(ctx, blocks.Scrubbing{Period: time.Millisecond, BytesPerSecond: 1 << 40}, slog.New(slog.DiscardHandler))
 }
 
-// Stop ends the server and all connections to it at once.
+// Stop ends the server and all connections to it at once, which the pool's client knows then: what it is asked for next is not
+// lost on a connection that is gone.
 func (s *Server) Stop() {
 	if s.server == nil {
 		return
 	}
 	s.link.to("")
+	for s.client.GetState() == connectivity.Ready {
+		s.client.WaitForStateChange(context.Background(), connectivity.Ready)
+	}
 	s.server.Stop()
 	<-s.served
 	s.server = nil

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -161,9 +162,9 @@ func TestFileRemovedMeanwhile(t *testing.T) {
 func TestServerThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
-	w.patience = lossPatience
 	session := w.attach("pool1", "pool2")
 	w.putSome(session, 4)
+	w.patience = lossPatience
 	services := func(node string) (sluicev1.BlockServiceClient, error) {
 		service, err := w.pool.Service(node)
 		if node == "pool3" {
@@ -172,6 +173,7 @@ func TestServerThatTakesNothing(t *testing.T) {
 		return service, err
 	}
 	w.settle(w.repairer(services, "pool2", "pool3", "pool4"))
+	w.patience = time.Minute
 	w.settle(w.repairer(w.pool.Service, "pool1", "pool2", "pool3", "pool4"))
 	w.mustBeWhole("pool1", "pool2", "pool3", "pool4")
 	if len(w.held("pool3")) > 0 || len(w.held("pool4")) == 0 {

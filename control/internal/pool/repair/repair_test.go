@@ -13,9 +13,8 @@ import (
 func TestServerLostUnderLoad(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
-	w.patience = lossPatience
 	all := []string{"pool1", "pool2", "pool3", "pool4"}
-	session := w.attach(all...)
+	session := w.attachImpatient(all...)
 	repairer := w.repairer(w.pool.Service, all...)
 	ctx, stop := context.WithCancel(t.Context())
 	written, failed := make(chan int), make(chan error, 1)
@@ -111,9 +110,8 @@ func TestFileWithoutACopyLeft(t *testing.T) {
 func TestOpenFilesAreLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
-	w.patience = lossPatience
 	all := []string{"pool1", "pool2", "pool3"}
-	session := w.attach(all...)
+	session := w.attachImpatient(all...)
 	writer, err := session.Create(t.Context(), "/log")
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ import (
 const blockBytes = segment.PageBytes
 
 // lossPatience is for tests that wait for a server which does not answer.
-const lossPatience = 5 * time.Second
+const lossPatience = 10 * time.Second
 
 // world is a pool with one volume, and what was written to its files.
 type world struct {
@@ -59,6 +59,15 @@ func (w *world) options() stripe.Options {
 	options := stripe.DefaultOptions()
 	options.RequestBytes, options.Patience = blockBytes/2, w.patience
 	return options
+}
+
+// attachImpatient has a store write that goes on soon without a server which does not answer. Who repairs is patient all the same.
+func (w *world) attachImpatient(servers ...string) *files.Session {
+	w.t.Helper()
+	patience := w.patience
+	w.patience = lossPatience
+	defer func() { w.patience = patience }()
+	return w.attach(servers...)
 }
 
 // attach has a store write to some of the servers.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -49,20 +48,18 @@ func TestFileWithoutItsWriterIsEnded(t *testing.T) {
 
 // TestFileIsEndedWithoutALostServer, whose segments are told, unless nothing else has what was synced.
 func TestFileIsEndedWithoutALostServer(t *testing.T) {
-	impatient := options()
-	impatient.Patience = 5 * time.Second
 	for copies, isEnded := range map[int]bool{1: false, 2: true} {
 		pool := pooltest.New(t, 3)
 		tr := newTrial(t, pool, pool.Names(), copies)
 		content := some(9 * blockBytes)
-		writer := tr.write(1, impatient)
+		writer := tr.write(1, options())
 		mustAppend(t, writer, content)
 		if _, err := writer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		writer.Close()
 		pool.Servers["pool3"].Stop()
-		length, err := tr.recover(2, len(content), impatient)
+		length, err := tr.recover(2, len(content), options())
 		if !isEnded {
 			if err == nil || len(tr.lost) > 0 {
 				t.Errorf("%d copy: ended with %d bytes, lost %v", copies, length, tr.lost)
@@ -166,12 +163,10 @@ func TestFileThatIsSealedInPartIsEnded(t *testing.T) {
 // TestEmptyDiskIsNoShortFile: with one copy on a server that is gone, and the other on a disk that was replaced by an empty
 // one, only the length in the metadata tells that something is lost. So a sync is a change of the metadata.
 func TestEmptyDiskIsNoShortFile(t *testing.T) {
-	impatient := options()
-	impatient.Patience = 5 * time.Second
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 2)
 	content := some(3 * blockBytes)
-	writer := tr.write(1, impatient)
+	writer := tr.write(1, options())
 	mustAppend(t, writer, content)
 	if _, err := writer.Sync(); err != nil {
 		t.Fatal(err)
@@ -184,10 +179,10 @@ func TestEmptyDiskIsNoShortFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	emptied.Start()
-	if length, err := tr.recover(2, len(content), impatient); err == nil {
+	if length, err := tr.recover(2, len(content), options()); err == nil {
 		t.Errorf("ended with %d bytes of %d that were synced", length, len(content))
 	}
-	if length, err := tr.recover(2, 0, impatient); err != nil || length != 0 {
+	if length, err := tr.recover(2, 0, options()); err != nil || length != 0 {
 		t.Errorf("without the length in the metadata it ends with %d bytes, %v: docs/pool-metadata.md says otherwise", length, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -99,9 +98,7 @@ func TestServerThatIsGoneIsDoneWithout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pool := pooltest.New(t, 3)
 			tr := newTrial(t, pool, pool.Names(), 2)
-			impatient := options()
-			impatient.Patience = time.Second
-			writer := tr.write(1, impatient)
+			writer := tr.write(1, impatient())
 			content := some(30 * blockBytes)
 			mustAppend(t, writer, content[:5*blockBytes])
 			if _, err := writer.Sync(); err != nil {
@@ -128,9 +125,7 @@ func TestServerThatIsGoneIsDoneWithout(t *testing.T) {
 func TestLastCopyIsNotDoneWithout(t *testing.T) {
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 1)
-	impatient := options()
-	impatient.Patience = time.Second
-	writer := tr.write(1, impatient)
+	writer := tr.write(1, impatient())
 	pool.Servers["pool1"].Stop()
 	_ = writer.Append(some(2 * blockBytes))
 	if length, err := writer.Sync(); err == nil {
@@ -148,10 +143,8 @@ func TestLastCopyIsNotDoneWithout(t *testing.T) {
 func TestLossThatCannotBeToldEndsTheWriter(t *testing.T) {
 	pool := pooltest.New(t, 2)
 	tr := newTrial(t, pool, pool.Names(), 2)
-	impatient := options()
-	impatient.Patience = time.Second
 	untold := errors.New("nobody answers")
-	writer, err := stripe.NewWriter(t.Context(), tr.file, 1, pool.Service, impatient,
+	writer, err := stripe.NewWriter(t.Context(), tr.file, 1, pool.Service, impatient(),
 		func(context.Context, stripe.Place, error) error { return untold })
 	if err != nil {
 		t.Fatal(err)

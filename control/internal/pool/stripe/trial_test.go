@@ -25,6 +25,13 @@ func options() stripe.Options {
 	return stripe.Options{WriteRequests: 4, WriteBytes: 3 * blockBytes, ReadRequests: 3, RequestBytes: blockBytes / 2, Patience: time.Hour}
 }
 
+// impatient is for tests that wait for a server which does not answer.
+func impatient() stripe.Options {
+	impatient := options()
+	impatient.Patience = 3 * time.Second
+	return impatient
+}
+
 // trial is a file in a pool, with what its writer has told of lost segments.
 type trial struct {
 	t    testing.TB

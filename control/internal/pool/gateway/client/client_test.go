@@ -103,9 +103,9 @@ func TestLeaseThatIsHeld(t *testing.T) {
 
 // What was synced of a file that was left open is told to whoever comes next, who sees more of it as well.
 func TestFilesThatWereLeftOpen(t *testing.T) {
-	g := pooltest.NewGateway(t, "orders", time.Second)
+	g := pooltest.NewGateway(t, "orders", lease)
 	held, err := files.Attach(t.Context(), files.Config{
-		Volume: "orders", Path: "/", Holder: "one that is killed", TimeToLive: time.Second, Servers: g.Pool.Names(), Copies: 2,
+		Volume: "orders", Path: "/", Holder: "one that is killed", TimeToLive: lease, Servers: g.Pool.Names(), Copies: 2,
 		BlockBytes: 4096, Options: stripe.DefaultOptions(), Suspects: stripe.NewSuspects(time.Now),
 	}, g.Metadata, g.Pool.Service, slog.New(slog.DiscardHandler))
 	mustBe(t, err)
