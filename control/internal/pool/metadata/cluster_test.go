@@ -27,7 +27,7 @@ import (
 
 const (
 	clusterName = "east"
-	patience    = 60 * time.Second
+	patience    = 2 * time.Minute
 )
 
 // cluster are voters in one process, with the network between them through wires that can be cut.
@@ -80,7 +80,7 @@ func newCluster(t *testing.T, count int) *cluster {
 	for number := range count {
 		node := "n" + strconv.Itoa(number+1)
 		v := &voter{
-			cluster: c, node: node, directory: filepath.Join(t.TempDir(), "state"), raft: process.FreeAddress(t), calls: process.FreeAddress(t),
+			cluster: c, node: node, directory: filepath.Join(process.MemoryDirectory(t), "state"), raft: process.FreeAddress(t), calls: process.FreeAddress(t),
 			credentials: c.authority.Open(t, security.RoleAgent, node), wires: make(map[string]*wire), stop: func() {},
 		}
 		c.voters = append(c.voters, v)
@@ -91,6 +91,12 @@ func newCluster(t *testing.T, count int) *cluster {
 			to.wires[from.node] = newWire(t, to.raft)
 		}
 	}
+	return c
+}
+
+// steady is for tests of one leader that goes on: it is not to be deposed for what a busy machine keeps it from.
+func (c *cluster) steady() *cluster {
+	c.tuning.Election, c.tuning.Lease = 2*time.Second, 2*time.Second
 	return c
 }
 

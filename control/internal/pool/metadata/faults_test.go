@@ -37,27 +37,36 @@ func (c *cluster) names(client *metadata.Client) map[string]*entry.File {
 	return all
 }
 
-// writer makes files, and moves every second of them, until it is told to stop; it gives how many it has made. Done
+// write makes files, and moves every second of them, until it is told to stop; it gives how many it has made. Done
 // twice, a creation would be refused, as would a move.
-func writer(ctx context.Context, client *metadata.Client, lease entry.Lease, kind byte, stop *atomic.Bool, made func()) (int, error) {
+func (c *cluster) write(client *metadata.Client, lease entry.Lease, kind byte, stop *atomic.Bool, made func()) (int, error) {
 	for number := 0; ; number++ {
 		if stop.Load() {
 			return number, nil
 		}
-		file := newFile(lease, kind, number)
-		if _, err := client.CreateFile(ctx, file); err != nil {
-			return number, fmt.Errorf("create %s: %w", file.Path, err)
-		}
-		if number%2 == 1 {
-			move := metadata.Move{
-				Volume: "db", Source: file.Path, SourceEpoch: lease.Epoch, Target: file.Path + "-moved", TargetEpoch: lease.Epoch,
-			}
-			if _, err := client.Rename(ctx, move); err != nil {
-				return number, fmt.Errorf("move %s: %w", file.Path, err)
-			}
+		if err := c.writeOne(client, lease, newFile(lease, kind, number), number%2 == 1); err != nil {
+			return number, err
 		}
 		made()
 	}
+}
+
+func (c *cluster) writeOne(client *metadata.Client, lease entry.Lease, file metadata.NewFile, isMoved bool) error {
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	if _, err := client.CreateFile(ctx, file); err != nil {
+		return fmt.Errorf("create %s: %w", file.Path, err)
+	}
+	if !isMoved {
+		return nil
+	}
+	move := metadata.Move{
+		Volume: "db", Source: file.Path, SourceEpoch: lease.Epoch, Target: file.Path + "-moved", TargetEpoch: lease.Epoch,
+	}
+	if _, err := client.Rename(ctx, move); err != nil {
+		return fmt.Errorf("move %s: %w", file.Path, err)
+	}
+	return nil
 }
 
 // The leader is lost in the middle of changes, again and again: none that was answered is lost, and none is made twice.
@@ -77,7 +86,7 @@ func TestLeaderIsLost(t *testing.T) {
 			for i, kind := range kinds {
 				writers.Go(func() {
 					var err error
-					if counts[i], err = writer(c.patient(), client, lease, kind, &stop, func() { done.Add(1) }); err != nil {
+					if counts[i], err = c.write(client, lease, kind, &stop, func() { done.Add(1) }); err != nil {
 						t.Error(err)
 					}
 				})

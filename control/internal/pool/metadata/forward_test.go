@@ -35,7 +35,7 @@ func TestClientIsCutOffFromTheLeader(t *testing.T) {
 	for name, cut := range map[string]func(w *wire, isCut bool){"closed": (*wire).set, "silent": (*wire).mute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, 3).start()
+			c := newCluster(t, 3).steady().start()
 			client := c.farClient("n1")
 			lease := c.newStore(client)
 			leader := c.leader(c.voters...)
@@ -95,7 +95,7 @@ func TestLeaderIsLostBehindAnother(t *testing.T) {
 	var done atomic.Int64
 	made := make(chan int, 1)
 	go func() {
-		count, err := writer(c.patient(), client, lease, 'a', &stop, func() { done.Add(1) })
+		count, err := c.write(client, lease, 'a', &stop, func() { done.Add(1) })
 		if err != nil {
 			t.Error(err)
 		}
@@ -124,7 +124,7 @@ func (c *cluster) asker(role security.Role, v *voter) (context.Context, sluicev1
 // Nobody may do more by way of a voter, whose own certificate is an agent's.
 func TestRolesCountWhereACallArrives(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3).start()
+	c := newCluster(t, 3).steady().start()
 	c.newStore(c.client("n1"))
 	other := c.others(c.leader(c.voters...))[0]
 	ctx, viewer := c.asker(security.RoleViewer, other)
@@ -152,7 +152,7 @@ func TestRolesCountWhereACallArrives(t *testing.T) {
 // Whoever asks without the header is told who leads, and what the leader refuses comes back as it has refused it.
 func TestOneHopAlone(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3).start()
+	c := newCluster(t, 3).steady().start()
 	c.newStore(c.client("n1"))
 	leader := c.leader(c.voters...)
 	ctx, agent := c.asker(security.RoleAgent, c.others(leader)[0])

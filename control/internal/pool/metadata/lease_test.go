@@ -21,7 +21,7 @@ func (c *cluster) acquire(client *metadata.Client, path string, outer uint64) (e
 // open.
 func TestLeaseExpires(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3).start()
+	c := newCluster(t, 3).steady().start()
 	client := c.client("n1")
 	lease := c.newStore(client)
 	left := newFile(lease, 'a', 0)
@@ -58,7 +58,7 @@ func TestLeaseExpires(t *testing.T) {
 // A new leader lets each lease have its full time again.
 func TestLeaseOutlivesItsLeader(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3).start()
+	c := newCluster(t, 3).steady().start()
 	client := c.client("n1")
 	lease := c.newStore(client)
 	c.clock.advance(59 * time.Second)
