@@ -70,7 +70,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(sockets) })
-	c := &cluster{t: t, socket: filepath.Join(sockets, "compaction.sock"), database: filepath.Join(t.TempDir(), "db"), state: t.TempDir()}
+	c := &cluster{t: t, socket: filepath.Join(sockets, "compaction.sock"), database: filepath.Join(t.TempDir(), "db"), state: process.MemoryDirectory(t)}
 	if err := os.Mkdir(c.database, 0o750); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +164,7 @@ func (c *cluster) begin(id, act string) (*store, compaction.Job, scratch.Process
 	s := c.place(job)
 	var at scratch.Process
 	process.Eventually(c.t, func() error {
+		s.keep()
 		if _, err := os.Stat(filepath.Join(job.OutputPath, "000001.sst")); err != nil {
 			return err
 		}

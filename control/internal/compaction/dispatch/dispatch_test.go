@@ -33,11 +33,21 @@ type peer struct {
 }
 
 func (p *peer) WatchCapacity(_ *sluicev1.WatchCapacityRequest, stream sluicev1.CompactionService_WatchCapacityServer) error {
-	err := stream.Send(&sluicev1.WatchCapacityResponse{
-		CpuUsed: p.used, CpuAge: durationpb.New(0), Cpus: 4, FreeSlots: 2, RocksdbSeries: []string{"11.8"},
-	})
-	<-stream.Context().Done()
-	return err
+	ticker := time.NewTicker(compaction.Heartbeat)
+	defer ticker.Stop()
+	for {
+		err := stream.Send(&sluicev1.WatchCapacityResponse{
+			CpuUsed: p.used, CpuAge: durationpb.New(0), Cpus: 4, FreeSlots: 2, RocksdbSeries: []string{"11.8"},
+		})
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ticker.C:
+		case <-stream.Context().Done():
+			return stream.Context().Err()
+		}
+	}
 }
 
 func (p *peer) RunCompaction(stream sluicev1.CompactionService_RunCompactionServer) error {

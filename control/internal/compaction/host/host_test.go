@@ -25,6 +25,7 @@ import (
 	"sluice.dev/control/internal/security/securitytest"
 	"sluice.dev/control/internal/store"
 	"sluice.dev/control/internal/wire"
+	"sluice.dev/control/tests/process"
 )
 
 func TestMain(m *testing.M) {
@@ -42,7 +43,7 @@ type node struct {
 
 func newNode(t *testing.T, change func(*host.Config)) *node {
 	t.Helper()
-	n := &node{t: t, database: t.TempDir(), state: t.TempDir(), stopping: make(chan struct{})}
+	n := &node{t: t, database: t.TempDir(), state: process.MemoryDirectory(t), stopping: make(chan struct{})}
 	config := host.Config{
 		Programs: map[string]string{"11.8": workertest.Program}, Allowed: scratch.Allowed{n.database},
 		Limits: admission.Limits{
@@ -93,27 +94,32 @@ func tend(t *testing.T, h *host.Host) {
 	<-h.Cleaned()
 }
 
-type stream = sluicev1.CompactionService_RunCompactionClient
-
-func (n *node) open() stream {
+func (n *node) open() *stream {
 	n.t.Helper()
 	opened, err := n.client.RunCompaction(n.t.Context())
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	return opened
+	return &stream{CompactionService_RunCompactionClient: opened}
 }
 
 // run begins a job.
-func (n *node) run(id, act string) (stream, compaction.Job) {
+func (n *node) run(id, act string) (*stream, compaction.Job) {
 	n.t.Helper()
 	job := workertest.Job(n.t, n.database, id, act)
 	opened := n.open()
-	n.send(opened, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(job)})
+	n.begin(opened, job)
 	return opened, job
 }
 
-func (n *node) send(to stream, request *sluicev1.RunCompactionRequest) {
+// begin begins a job of a caller that is there until the stream ends.
+func (n *node) begin(to *stream, job compaction.Job) {
+	n.t.Helper()
+	n.send(to, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(job)})
+	go to.keepAlive()
+}
+
+func (n *node) send(to *stream, request *sluicev1.RunCompactionRequest) {
 	n.t.Helper()
 	if err := to.Send(request); err != nil {
 		n.t.Fatal(err)
@@ -121,7 +127,7 @@ func (n *node) send(to stream, request *sluicev1.RunCompactionRequest) {
 }
 
 // next is the next answer that is no progress.
-func (n *node) next(from stream) *sluicev1.RunCompactionResponse {
+func (n *node) next(from *stream) *sluicev1.RunCompactionResponse {
 	n.t.Helper()
 	for {
 		answer, err := from.Recv()
@@ -134,14 +140,14 @@ func (n *node) next(from stream) *sluicev1.RunCompactionResponse {
 	}
 }
 
-func (n *node) expectAccepted(from stream) {
+func (n *node) expectAccepted(from *stream) {
 	n.t.Helper()
 	if answer := n.next(from); answer.GetAccepted() == nil {
 		n.t.Fatalf("%v", answer)
 	}
 }
 
-func (n *node) expectFailure(from stream, reason compaction.Reason) {
+func (n *node) expectFailure(from *stream, reason compaction.Reason) {
 	n.t.Helper()
 	if failure := wire.DecodeFailure(n.next(from).GetFailed()); failure.Reason != reason {
 		n.t.Fatalf("%v, want %s", failure, reason)
@@ -238,7 +244,8 @@ func TestResultWhoseCallerIsLost(t *testing.T) {
 
 func TestCallerThatSaysNothing(t *testing.T) {
 	n := newNode(t, nil)
-	s, job := n.run("a", "wait")
+	s, job := n.open(), workertest.Job(t, n.database, "a", "wait")
+	n.send(s, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(job)})
 	n.expectAccepted(s)
 	n.expectFailure(s, compaction.Cancelled)
 	n.expectNothingLeft(job)
@@ -331,7 +338,7 @@ func TestCapacityIsToldWhenItChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.send(s, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(workertest.Job(t, n.database, "a", "wait"))})
+	n.begin(&stream{CompactionService_RunCompactionClient: s}, workertest.Job(t, n.database, "a", "wait"))
 	expect(1)
 	cancel()
 	expect(2)

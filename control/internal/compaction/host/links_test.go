@@ -31,7 +31,7 @@ func TestWorkerIsToldWhatWasChecked(t *testing.T) {
 	link, real := n.linked()
 	s := n.open()
 	job := workertest.Job(t, link, "a", "checked")
-	n.send(s, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(job)})
+	n.begin(s, job)
 	n.expectAccepted(s)
 	result, err := wire.DecodeCompactionResult(n.next(s).GetResult())
 	if want := real + "\n" + filepath.Join(real, filepath.Base(job.OutputPath)); err != nil || string(result.Blob) != want {
@@ -45,7 +45,7 @@ func TestLinkThatIsExchangedDuringAJob(t *testing.T) {
 	link, real := n.linked()
 	s := n.open()
 	job := workertest.Job(t, link, "a", "wait")
-	n.send(s, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(job)})
+	n.begin(s, job)
 	n.expectAccepted(s)
 	victim := workertest.Job(t, filepath.Join(n.database, "victim"), "a", "wait")
 	if err := errors.Join(os.Remove(link), os.Symlink(victim.DatabasePath, link)); err != nil {

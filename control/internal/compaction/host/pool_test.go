@@ -27,10 +27,10 @@ func pools(t *testing.T) (*node, string) {
 	}), directory
 }
 
-func (n *node) runInPool(volume, id, act string) stream {
+func (n *node) runInPool(volume, id, act string) *stream {
 	n.t.Helper()
 	opened := n.open()
-	n.send(opened, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(workertest.PoolJob(volume, id, act))})
+	n.begin(opened, workertest.PoolJob(volume, id, act))
 	return opened
 }
 

@@ -27,10 +27,10 @@ func regions(t *testing.T) (*node, string) {
 	}), directory
 }
 
-func (n *node) runRegion(root, id, act string) stream {
+func (n *node) runRegion(root, id, act string) *stream {
 	n.t.Helper()
 	opened := n.open()
-	n.send(opened, &sluicev1.RunCompactionRequest{Job: wire.EncodeJob(workertest.RegionJob(root, id, act))})
+	n.begin(opened, workertest.RegionJob(root, id, act))
 	return opened
 }
 

@@ -23,7 +23,7 @@ import (
 	"sluice.dev/control/internal/localprotocol/reference/referencetest"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // elsewhere is a job whose end the test decides.
 type elsewhere struct {
