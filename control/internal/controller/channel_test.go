@@ -115,9 +115,7 @@ func TestLinkConnectsAgain(t *testing.T) {
 		t.Errorf("without an agent the error is %v", err)
 	}
 	// From now on it fails at once, and tries again without being asked.
-	if state := link.State(); state != connectivity.TransientFailure {
-		t.Errorf("the state is %v", state)
-	}
+	eventually(t, "an attempt that fails", func() bool { return link.State() == connectivity.TransientFailure })
 	serveAgent(t, authority, "n1", address)
 	eventually(t, "the connection", func() bool { return link.State() == connectivity.Ready })
 	if _, err := describe(t, link); err != nil {

@@ -25,6 +25,8 @@ type dependencies struct {
 	// signals is nil where no Prometheus is configured.
 	signals signalSource
 	metrics *metrics
+	// limit bounds how long agents and Prometheus may take.
+	limit func(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc)
 }
 
 // Controller is one controller of a cluster. One goroutine runs its periods and changes its

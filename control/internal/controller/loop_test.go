@@ -13,7 +13,7 @@ import (
 	"sluice.dev/control/internal/policy"
 )
 
-const testDeadline = 30 * time.Second
+const testDeadline = 2 * time.Minute
 
 // looping runs the loop of a world, whose ticks the test sends.
 type looping struct {

@@ -21,7 +21,7 @@ const (
 // readAgents asks the agents whose snapshots do not come by themselves: all that have a connection, and some
 // of those that have none. With those that answer it begins an exchange.
 func (c *Controller) readAgents(ctx context.Context, periodBegan time.Time) {
-	limited, cancel := context.WithTimeout(ctx, c.config.RequestTimeout())
+	limited, cancel := c.limit(ctx, c.config.RequestTimeout())
 	defer cancel()
 	asked := c.readOrder(periodBegan)
 	fanout{callWorkers, callPatience}.each(len(asked), func(i int) { asked[i].read(limited, c.now) })

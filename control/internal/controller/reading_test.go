@@ -19,6 +19,7 @@ func TestAgentsThatHangDoNotKeepOthersWaiting(t *testing.T) {
 		// Far more than it takes, so that only the hanging ones reach it.
 		c.RequestTimeoutSeconds = 5
 	})
+	w.isTimed = true
 	hanging := make(map[string]bool)
 	for i, agent := range w.config.Agents {
 		if i%2 == 0 {

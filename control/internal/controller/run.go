@@ -93,6 +93,7 @@ func (p *process) assemble() error {
 	}
 	needs := dependencies{
 		log: p.log, now: time.Now, dial: p.agents.dial, elector: p.elector, metrics: newMetrics(), levels: p.levels,
+		limit: context.WithTimeout,
 	}
 	if needs.signals, err = newSignals(p.config); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (c *Controller) readSignals(ctx context.Context) signalsByPolicy {
 	if c.signals == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout())
+	ctx, cancel := c.limit(ctx, c.config.RequestTimeout())
 	defer cancel()
 	var queries []signalQuery
 	for _, p := range c.policies {

@@ -212,7 +212,8 @@ func (w *steeredWorld) stepBeside() <-chan []*sluicev1.Decision {
 }
 
 func TestOrdersGoByTheExchange(t *testing.T) {
-	w := newSteeredWorld(t, nil)
+	w := newSteeredWorld(t, func(c *Config) { c.RequestTimeoutSeconds = testDeadline.Seconds() })
+	w.isTimed = true
 	exchange, _ := w.begin()
 	w.agent.failWrites = true // a call would fail
 	w.push(exchange, 1, 0)
@@ -247,20 +248,27 @@ func TestOrdersThatFailInTheExchange(t *testing.T) {
 	tests := map[string]struct {
 		play func(*memoryExchange)
 		want string
+		// isLate says that the time for the order is over before there is an answer to it.
+		isLate bool
 	}{
 		"refused": {func(x *memoryExchange) {
 			x.responses <- answerTo(2, store.Lease{}, store.Errorf(store.CodeConflict, "ann has a lease on it"))
-		}, "ann has a lease on it"},
-		"never answered":                      {func(*memoryExchange) {}, "has not answered the order"},
-		"answered for another":                {func(x *memoryExchange) { x.responses <- answerTo(7, store.Lease{}, nil) }, "has not answered the order"},
-		"obeyed, with a lease that is none":   {func(x *memoryExchange) { x.responses <- answerTo(2, store.Lease{}, nil) }, "kind is missing"},
-		"exchange that ends before an answer": {func(x *memoryExchange) { x.failures <- errGone }, "has ended before it answered"},
+		}, "ann has a lease on it", false},
+		"never answered": {func(*memoryExchange) {}, "has not answered the order", true},
+		"answered for another": {
+			func(x *memoryExchange) { x.responses <- answerTo(7, store.Lease{}, nil) }, "has not answered the order", true,
+		},
+		"obeyed, with a lease that is none": {
+			func(x *memoryExchange) { x.responses <- answerTo(2, store.Lease{}, nil) }, "kind is missing", false,
+		},
+		"exchange that ends before an answer": {func(x *memoryExchange) { x.failures <- errGone }, "has ended before it answered", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newSteeredWorld(t, func(c *Config) { c.RequestTimeoutSeconds = 0.05 })
+			w := newSteeredWorld(t, func(c *Config) { c.RequestTimeoutSeconds = 0.5 })
 			exchange, _ := w.begin()
 			w.push(exchange, 1, 0)
+			w.isTimed = test.isLate
 			made := w.stepBeside()
 			receive(t, exchange.requests)
 			test.play(exchange)

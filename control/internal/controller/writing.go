@@ -25,7 +25,7 @@ func (c *Controller) writeAll(ctx context.Context, outcomes []outcome) {
 		}
 	}
 	c.due = due
-	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout())
+	ctx, cancel := c.limit(ctx, c.config.RequestTimeout())
 	defer cancel()
 	fanout{callWorkers, callPatience}.each(len(due), func(i int) { c.write(ctx, due[i]) })
 }
