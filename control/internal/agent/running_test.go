@@ -30,7 +30,7 @@ import (
 const (
 	cluster  = "east"
 	nodeName = "db-1"
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // storeBinary is the reference store, compiled once for all tests.
@@ -175,10 +175,10 @@ func mustSet(t *testing.T, client sluicev1.AgentServiceClient, request *sluicev1
 	return answer.GetLease()
 }
 
-// startStore runs a reference store in a process of its own.
+// startStore runs a reference store in a process of its own, whose debt comes to no limit, at which it would end all leases.
 func (n *node) startStore(instance string) *referencetest.Process {
 	n.t.Helper()
-	return referencetest.Start(n.t, storeBinary, n.sockets, "--instance", instance)
+	return referencetest.Start(n.t, storeBinary, n.sockets, "--instance", instance, "--limit-bytes", "1000000000000")
 }
 
 // kill ends a store as a crash does.

@@ -19,7 +19,10 @@ import (
 // serveReference runs the reference store until the test ends, and returns its socket.
 func serveReference(t *testing.T) string {
 	t.Helper()
-	served, err := reference.New(reference.DefaultConfig(), time.Now)
+	config := reference.DefaultConfig()
+	// Its debt comes to no limit, at which it would end all leases.
+	config.LimitBytes = 1e12
+	served, err := reference.New(config, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

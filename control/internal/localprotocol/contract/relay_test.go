@@ -41,7 +41,10 @@ type relay struct {
 // start serves the relay in front of a store of its own, and returns the path of its socket.
 func (r relay) start(t *testing.T) string {
 	t.Helper()
-	store, err := reference.New(reference.DefaultConfig(), time.Now)
+	config := reference.DefaultConfig()
+	// Its debt comes to no limit, at which it would end all leases.
+	config.LimitBytes = 1e12
+	store, err := reference.New(config, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,12 +154,12 @@ func wrongResponders() []struct {
 		})},
 		{"lease that ends late", "expiry", asking("set", func(params object) {
 			if params["time_to_live_seconds"] == json.Number("1") {
-				params["time_to_live_seconds"] = 3
+				params["time_to_live_seconds"] = 60
 			}
 		})},
 		{"lease that ends early", "expiry", asking("set", func(params object) {
 			if params["time_to_live_seconds"] == json.Number("1") {
-				params["time_to_live_seconds"] = 0.3
+				params["time_to_live_seconds"] = 0.01
 			}
 		})},
 		{"lease of a refused start", "start", doing(`"start"`, setFirst, instead(`"start"`, startDenied))},
