@@ -137,7 +137,7 @@ func recordLater(p *Page, c *testCluster) {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !condition() {
 		if time.Now().After(deadline) {
 			t.Fatalf("never came true: %s", what)

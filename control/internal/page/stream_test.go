@@ -33,7 +33,7 @@ type eventReader struct {
 
 func openStream(t *testing.T, server *httptest.Server, query, lastEventID string) *eventReader {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/events?"+query, nil)
 	if err != nil {
@@ -208,7 +208,8 @@ func TestStreamsAreBounded(t *testing.T) {
 func TestSlowClientIsDropped(t *testing.T) {
 	c := newTestCluster(maxNodes)
 	p := New(c, c.Now)
-	p.writeTimeout = 50 * time.Millisecond
+	// Long enough for the stream to be seen that is open meanwhile.
+	p.writeTimeout = time.Second
 	server := httptest.NewServer(p)
 	defer server.Close()
 	defer p.Close()
@@ -248,7 +249,7 @@ func TestCloseEndsStreams(t *testing.T) {
 func TestSilentStreamGoesOnOverHTTP2(t *testing.T) {
 	c := newTestCluster(1)
 	p := New(c, c.Now)
-	p.writeTimeout, p.beatInterval = time.Second, 1500*time.Millisecond
+	p.writeTimeout, p.beatInterval = 2*time.Second, 2500*time.Millisecond
 	server := httptest.NewUnstartedServer(p)
 	server.EnableHTTP2 = true
 	server.StartTLS()

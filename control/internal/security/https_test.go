@@ -98,7 +98,7 @@ func TestHTTPSRefusesCertificatesThatExpireLater(t *testing.T) {
 	authority := securitytest.NewAuthority(t, cluster)
 	url := serveHTTPS(t, authority.Open(t, security.RoleController, "c1"), true)
 	request := authority.RequestFor(security.RoleViewer, "v1")
-	request.NotAfter = time.Now().Add(5 * time.Second)
+	request.NotAfter = time.Now().Add(10 * time.Second)
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{
 		Certificates: []tls.Certificate{keyPair(t, authority, request)}, InsecureSkipVerify: true,
 	}}}

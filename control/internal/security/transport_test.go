@@ -48,7 +48,10 @@ func connect(t *testing.T, server, client func(net.Conn) handshake) (atServer, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	atClient = client(bounded(t, raw))
+	if atClient = client(bounded(t, raw)); atClient.err != nil {
+		// Who refuses to begin has said nothing: the server would wait.
+		_ = raw.Close()
+	}
 	return <-served, atClient
 }
 
@@ -256,7 +259,7 @@ func TestConnectionsEndWithTheCertificateOfThePeer(t *testing.T) {
 	authority := securitytest.NewAuthority(t, cluster)
 	agent := authority.Open(t, security.RoleAgent, "n1")
 	request := authority.RequestFor(security.RoleController, "c1")
-	request.NotAfter = time.Now().Add(5 * time.Second)
+	request.NotAfter = time.Now().Add(10 * time.Second)
 	controller, err := security.Open(authority.Write(t, t.TempDir(), request), cluster, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
