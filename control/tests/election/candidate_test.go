@@ -18,7 +18,8 @@ import (
 const (
 	candidateVariable = "SLUICE_TEST_CANDIDATE"
 	etcdVariable      = "SLUICE_TEST_ETCD"
-	timeToLive        = 2 * time.Second
+	// timeToLive is not so short that a candidate loses its session for what a busy machine keeps it from.
+	timeToLive = 4 * time.Second
 )
 
 // TestMain runs as a candidate where the environment says so: one that can be killed must be a process.

@@ -98,15 +98,19 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func coordinated(server *etcdserver.Server) string {
-	return fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 2}}", server.Endpoint)
+	return coordinatedFor(server, 2)
+}
+
+func coordinatedFor(server *etcdserver.Server, sessionSeconds int) string {
+	return fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: %d}}", server.Endpoint, sessionSeconds)
 }
 
 // The store is watched all the time: the lease must not run out in between.
 func TestStandbyTakesOverBeforeTheLeaseRunsOut(t *testing.T) {
 	server := etcdserver.Start(t)
 	c := newCluster(t)
-	// Longer than the invariant asks for by what a loaded machine may add.
-	extra := coordinated(server) + "\nlease_time_to_live_seconds: 20"
+	// Longer than the invariant asks for by what a loaded machine may add; the first one is to be active until it is killed.
+	extra := coordinatedFor(server, 5) + "\nlease_time_to_live_seconds: 30"
 	first := c.startController("c1", 5e6, extra)
 	c.waitForLease(5e6)
 	second := c.startController("c2", 6e6, extra)
@@ -123,7 +127,7 @@ func TestStandbyTakesOverBeforeTheLeaseRunsOut(t *testing.T) {
 	})
 
 	first.Kill()
-	least := 20 * time.Second
+	least := 30 * time.Second
 	process.Eventually(t, func() error {
 		lease, err := c.lease()
 		if errors.Is(err, errNoLease) {

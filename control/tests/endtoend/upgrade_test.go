@@ -51,8 +51,8 @@ func newUpgrade(t *testing.T, program string) *upgrade {
 	u := &upgrade{cluster: newClusterOf(t, program, "n1", "n2"), etcd: etcdserver.Start(t)}
 	// A lease is renewed when less of it is left than the session's time and some: that is how long a busy
 	// machine may take to exchange a controller. Both end their sessions when they are stopped.
-	u.extra = fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 10}}\n", u.etcd.Endpoint) +
-		"lease_time_to_live_seconds: 16"
+	u.extra = fmt.Sprintf("coordination: {etcd: {endpoints: [%q], session_time_to_live_seconds: 20}}\n", u.etcd.Endpoint) +
+		"lease_time_to_live_seconds: 26"
 	u.active = u.startControllerOf(program, "c1", 5e6, u.extra)
 	for _, each := range u.nodes {
 		each.waitForLease(5e6)

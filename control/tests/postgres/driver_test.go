@@ -75,7 +75,7 @@ func hasTask(state store.State) func(store.Snapshot) bool {
 func checkpointOrder(name store.SettingName, number float64) store.Order {
 	return store.Order{
 		Kind: store.Checkpoint, Setting: store.Setting{Name: name, Number: number},
-		Owner: "policy/test", TimeToLive: time.Minute,
+		Owner: "policy/test", TimeToLive: 5 * time.Minute,
 	}
 }
 
