@@ -24,7 +24,7 @@ const testAgents = 3
 // connect serves agents, and gives a client as the controller has it of the last of them.
 func connect(t *testing.T) (context.Context, sluicev1.AgentServiceClient) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	issuer, err := authority.New(clusterName)
 	if err != nil {

@@ -73,7 +73,7 @@ func serviceOf(t *testing.T, tasks map[string]int) *service {
 
 func waitForAll(t *testing.T, registry *stores.Registry) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {

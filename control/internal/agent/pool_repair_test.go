@@ -27,7 +27,7 @@ func newNodeInPool(t *testing.T) (*node, *pooltest.Pool, *metadata.Client) {
 	n.authority, n.config.Cluster, n.config.TLS = pool.Authority, "test", pool.Authority.Files(t, security.RoleAgent, nodeName)
 	n.config.Pool.Client = &agent.PoolClient{
 		Voters: []agent.Peer{{Node: voters[0].Name, Address: voters[0].Address()}}, Copies: 2, BlockBytes: segment.PageBytes,
-		LeaseSeconds: 10, RepairAfterSeconds: 900, BalanceTolerancePercent: 100,
+		LeaseSeconds: 60, RepairAfterSeconds: 900, BalanceTolerancePercent: 100,
 	}
 	for _, name := range []string{"pool2", "pool3"} {
 		n.config.Pool.Client.Servers = append(n.config.Pool.Client.Servers, agent.Peer{Node: name, Address: pool.Servers[name].Address()})

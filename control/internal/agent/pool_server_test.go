@@ -13,6 +13,7 @@ import (
 	"sluice.dev/control/internal/pool/segment"
 	"sluice.dev/control/internal/pool/stripe"
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/tests/process"
 )
 
 func poolServer(directory string) *agent.PoolServer {
@@ -27,7 +28,7 @@ func (n *node) blockService(role security.Role) sluicev1.BlockServiceClient {
 // TestAgentHoldsBlocks which are there after it was started again, and are counted.
 func TestAgentHoldsBlocks(t *testing.T) {
 	n := newNode(t)
-	n.config.Pool.Server = poolServer(filepath.Join(t.TempDir(), "blocks"))
+	n.config.Pool.Server = poolServer(filepath.Join(process.MemoryDirectory(t), "blocks"))
 	file := stripe.File{
 		ID: layout.FileID{7}, Stripes: layout.Stripes{BlockBytes: segment.PageBytes, Slots: 1}, Servers: [][]string{{nodeName}},
 	}

@@ -12,11 +12,12 @@ import (
 	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/metadata/entry"
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/tests/process"
 )
 
 func holdMetadata(n *node) {
 	n.config.Pool.Metadata = &agent.PoolMetadata{
-		Listen: "127.0.0.1:0", StateDirectory: filepath.Join(n.t.TempDir(), "state"), Bootstrap: true,
+		Listen: "127.0.0.1:0", StateDirectory: filepath.Join(process.MemoryDirectory(n.t), "state"), Bootstrap: true,
 		Voters: []agent.PoolVoter{{Node: nodeName, Address: "127.0.0.1:1"}},
 	}
 }

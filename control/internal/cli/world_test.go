@@ -120,7 +120,7 @@ func (w *world) start(t *testing.T, arguments ...string) *running {
 	return started
 }
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func (r *running) wait(t *testing.T) result {
 	t.Helper()

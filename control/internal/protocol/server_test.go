@@ -17,7 +17,7 @@ import (
 
 const (
 	cluster  = "prod"
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // agentService answers some calls, each in a way of its own.

@@ -127,7 +127,7 @@ func watched(t *testing.T, directory string, rescan time.Duration) <-chan []Sock
 // awaitCount waits until so many sockets are found.
 func awaitCount(t *testing.T, found <-chan []Socket, want int) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		select {
 		case sockets := <-found:

@@ -20,7 +20,7 @@ import (
 	"sluice.dev/control/internal/store/local"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // steppedClock stands still until it is told to go on.
 type steppedClock struct {
