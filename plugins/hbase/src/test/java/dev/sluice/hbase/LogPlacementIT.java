@@ -48,7 +48,7 @@ class LogPlacementIT {
     cluster.await(() -> policy().equals(DEFAULT_POLICY));
   }
 
-  private void order(String tier, int seconds) throws Exception {
+  private void order(String tier, double seconds) throws Exception {
     client.call("set", ORDER.formatted("", tier, seconds));
   }
 
@@ -74,7 +74,7 @@ class LogPlacementIT {
     TableName table = cluster.create("logmoved");
     cluster.write(table, 0, 1);
     Path before = log();
-    order("fast", 60);
+    order("fast", ProtocolClient.LONG_SECONDS);
     cluster.await(() -> policy().equals(FAST_POLICY) && !log().equals(before));
     // The name of the file is there before the file is in use.
     cluster.await(
@@ -97,8 +97,9 @@ class LogPlacementIT {
 
   @Test
   void withoutARenewalTheLogGoesBackByItself() throws Exception {
-    order("fast", 2);
+    order("fast", ProtocolClient.LONG_SECONDS);
     cluster.await(() -> policy().equals(FAST_POLICY));
+    order("fast", 1);
     cluster.await(() -> policy().equals(DEFAULT_POLICY));
   }
 
@@ -111,7 +112,7 @@ class LogPlacementIT {
     double moves = figure("wal_moves_total");
     for (int i = 0; i < MOVES; i++) {
       double before = moves + i;
-      order(i % 2 == 0 ? "slow" : "fast", 60);
+      order(i % 2 == 0 ? "slow" : "fast", ProtocolClient.LONG_SECONDS);
       cluster.await(() -> figure("wal_moves_total") > before);
     }
     isOver.set(true);

@@ -3,11 +3,13 @@ package dev.sluice.hbase;
 import dev.sluice.local.protocol.ProtocolClient;
 import java.io.IOException;
 
-/** Orders about where edits go, for a minute. */
+/** Orders about where edits go, until they are cleared. */
 final class TierOrders {
   private static final String ORDER =
       "{'kind':'log-placement','scope':'','setting':{'name':'%s',%s},"
-          + "'owner':'test','time_to_live_seconds':60}";
+          + "'owner':'test','time_to_live_seconds':"
+          + ProtocolClient.LONG_SECONDS
+          + "}";
 
   private TierOrders() {}
 

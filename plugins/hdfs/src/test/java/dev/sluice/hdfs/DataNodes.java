@@ -74,6 +74,11 @@ final class DataNodes implements AutoCloseable {
     return sockets.resolve("hdfs").resolve("datanode" + index + ".sock");
   }
 
+  /** Orders a tier of every DataNode, for as long as a test may take. */
+  void orderTier(String tier) throws IOException {
+    orderTier(tier, ProtocolClient.LONG_SECONDS);
+  }
+
   /** Orders a tier of every DataNode. */
   void orderTier(String tier, double seconds) throws IOException {
     for (int i = 0; i < cluster.getDataNodes().size(); i++) {

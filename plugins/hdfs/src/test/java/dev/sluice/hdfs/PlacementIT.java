@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.DFSConfigKeys;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PlacementIT {
   private static final String BINARY_PROPERTY = "sluice.binary";
   private static final String FILE = "/log";
-  private static final int WAIT_MILLIS = 30_000;
+  private static final int WAIT_MILLIS = 300_000;
   private static final int PERIOD_MILLIS = 50;
 
   @TempDir private Path folder;
@@ -74,7 +75,7 @@ class PlacementIT {
     byte[] content = DFSTestUtil.generateSequentialBytes(0, 3 * DataNodes.BLOCK_BYTES);
     try (FSDataOutputStream output = nodes.create(FILE, 1)) {
       for (int block = 0; block < 3; block++) {
-        nodes.orderTier(block == 1 ? "slow" : "fast", 60);
+        nodes.orderTier(block == 1 ? "slow" : "fast");
         output.write(content, block * DataNodes.BLOCK_BYTES, DataNodes.BLOCK_BYTES);
         output.hsync();
       }
@@ -96,11 +97,11 @@ class PlacementIT {
   void whatIsRedirectedIsAppendedToAndSurvivesARestart() throws Exception {
     startTiered(1);
     byte[] content = DFSTestUtil.generateSequentialBytes(0, DataNodes.BLOCK_BYTES);
-    nodes.orderTier("slow", 60);
+    nodes.orderTier("slow");
     try (FSDataOutputStream output = nodes.create(FILE, 1)) {
       output.write(content, 0, 1000);
     }
-    nodes.orderTier("fast", 60);
+    nodes.orderTier("fast");
     try (FSDataOutputStream output = nodes.files().append(new org.apache.hadoop.fs.Path(FILE))) {
       output.write(content, 1000, content.length - 1000);
     }
@@ -118,17 +119,17 @@ class PlacementIT {
     try (FSDataOutputStream output = nodes.create(FILE, 1)) {
       output.write(1);
     }
-    nodes.orderTier("slow", 60);
+    nodes.orderTier("slow");
     org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(FILE);
     nodes.files().setReplication(file, (short) 2);
-    DFSTestUtil.waitReplication(nodes.files(), file, (short) 2);
+    await(() -> nodes.storageTypes(FILE).size() == 2);
     assertEquals(List.of(StorageType.SSD, StorageType.SSD), nodes.storageTypes(FILE));
   }
 
   @Test
   void bothCopiesThatAClientWritesAreRedirected() throws Exception {
     startTiered(2);
-    nodes.orderTier("slow", 60);
+    nodes.orderTier("slow");
     try (FSDataOutputStream output = nodes.create(FILE, 2)) {
       output.write(1);
     }
@@ -139,7 +140,7 @@ class PlacementIT {
   void whatNoDiskTakesGoesWhereItWasAskedFor() throws Exception {
     settings.put(RedirectingVolumeChoosingPolicy.CHOOSER_KEY, NoDisks.class.getName());
     startTiered(1);
-    nodes.orderTier("slow", 60);
+    nodes.orderTier("slow");
     assertEquals(StorageType.SSD, nodes.placeOne(FILE));
     Map<?, ?> figures = nodes.figures(0);
     assertEquals(1.0, figures.get("redirect_asked_replicas_total"));
@@ -152,20 +153,25 @@ class PlacementIT {
         DFSConfigKeys.DFS_DATANODE_PLUGINS_KEY,
         WaitsForVolumes.class.getName() + "," + DataNodePlugin.class.getName());
     startTiered(1);
-    nodes.orderTier("slow", 60);
+    nodes.orderTier("slow");
     assertEquals(StorageType.DISK, nodes.placeOne(FILE));
   }
 
   @Test
   void withoutARenewalTheStoreGoesBackByItself() throws Exception {
     startTiered(1);
-    nodes.orderTier("slow", 2);
+    nodes.orderTier("slow");
     assertEquals(StorageType.DISK, nodes.placeOne("/first"));
+    nodes.orderTier("slow", 1);
     int[] count = {0};
+    await(() -> nodes.placeOne("/next" + count[0]++) == StorageType.SSD);
+  }
+
+  private static void await(Callable<Boolean> condition) throws Exception {
     GenericTestUtils.waitFor(
         () -> {
           try {
-            return nodes.placeOne("/next" + count[0]++) == StorageType.SSD;
+            return condition.call();
           } catch (Exception e) {
             throw new IllegalStateException(e);
           }
@@ -177,7 +183,7 @@ class PlacementIT {
   @Test
   void ordersDoNotOutliveTheDataNode() throws Exception {
     startTiered(1);
-    nodes.orderTier("slow", 600);
+    nodes.orderTier("slow");
     assertTrue(nodes.cluster().restartDataNode(0, true));
     nodes.cluster().waitActive();
     assertEquals(StorageType.SSD, nodes.placeOne("/after"));
@@ -194,7 +200,7 @@ class PlacementIT {
   @Test
   void aDataNodeWithoutTheSlowTierRefusesIt() throws Exception {
     start(1, StorageType.SSD);
-    assertThrows(ProtocolClient.RefusedException.class, () -> nodes.orderTier("slow", 60));
+    assertThrows(ProtocolClient.RefusedException.class, () -> nodes.orderTier("slow"));
     assertEquals(StorageType.SSD, nodes.placeOne("/first"));
   }
 }

@@ -8,7 +8,7 @@ import org.apache.hadoop.util.ServicePlugin;
 /** Has the plug-ins behind it start after the DataNode has its volumes. */
 public final class WaitsForVolumes implements ServicePlugin {
   private static final int PERIOD_MILLIS = 20;
-  private static final int WAIT_MILLIS = 60_000;
+  private static final int WAIT_MILLIS = 300_000;
 
   @Override
   public void start(Object service) {

@@ -11,6 +11,12 @@ import java.util.Map;
 
 /** A client of the socket, as an agent is one. */
 public final class ProtocolClient implements AutoCloseable {
+  /**
+   * Time to live of orders that a test ends itself: the most that a plug-in takes unless it is told
+   * otherwise, since a machine may stand still for long.
+   */
+  public static final double LONG_SECONDS = 600;
+
   /** An answer that is an error. */
   public static final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
@@ -59,9 +65,9 @@ public final class ProtocolClient implements AutoCloseable {
     }
   }
 
-  /** Gives a lease for a minute; setting is a name, or a name and a number. */
+  /** Gives a lease until it is cleared; setting is a name, or a name and a number. */
   public void set(String kind, String scope, String setting) throws IOException {
-    set(kind, scope, setting, 60);
+    set(kind, scope, setting, LONG_SECONDS);
   }
 
   public void set(String kind, String scope, String setting, double seconds) throws IOException {
@@ -81,11 +87,11 @@ public final class ProtocolClient implements AutoCloseable {
   }
 
   public void start(String kind, String scope) throws IOException {
-    call("start", order(kind, scope, 60) + "}");
+    call("start", order(kind, scope, LONG_SECONDS) + "}");
   }
 
   public void start(String kind, String scope, String variant) throws IOException {
-    call("start", order(kind, scope, 60) + ",'variant':'" + variant + "'}");
+    call("start", order(kind, scope, LONG_SECONDS) + ",'variant':'" + variant + "'}");
   }
 
   public void abort(String kind, String task) throws IOException {
