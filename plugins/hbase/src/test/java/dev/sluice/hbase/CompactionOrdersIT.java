@@ -8,6 +8,8 @@ import dev.sluice.local.protocol.ProtocolClient;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,7 +131,8 @@ class CompactionOrdersIT {
   @Test
   void aRateIsNeverExceeded() throws Exception {
     double rate = 200_000;
-    TableName table = cluster.createWithTwoFiles("rate", ROWS);
+    // It would run for half a minute: whoever looks late sees it nevertheless.
+    TableName table = cluster.createWithTwoFiles("rate", 8 * ROWS);
     client.set(KIND, "rate", "rate_bytes_per_second=" + rate);
     client.start(KIND, "rate");
     cluster.await(
@@ -166,18 +169,28 @@ class CompactionOrdersIT {
 
   @Test
   void olderVersionsThatArePassedOverAreCharged() throws Exception {
-    TableName table = cluster.create("versions");
+    TableName table = TableName.valueOf("versions");
+    cluster
+        .admin()
+        .createTable(
+            TableDescriptorBuilder.newBuilder(table)
+                .setColumnFamily(ColumnFamilyDescriptorBuilder.of(PluginCluster.FAMILY))
+                .setCoprocessor(StopsNearTheEnd.class.getName())
+                .build());
     for (int version = 0; version < 3; version++) {
-      cluster.addFile(table, 0, ROWS);
+      cluster.addFile(table, 0, StopsNearTheEnd.OF_ROWS);
     }
-    client.set(KIND, "versions", "rate_bytes_per_second=200000");
     client.start(KIND, "versions");
-    // A third is written in the end.
-    cluster.await(
-        () ->
-            client.tasks(KIND, "versions", "running").stream()
-                .anyMatch(task -> number(task, "bytes_done") > 0.6 * number(task, "bytes_total")));
-    client.clear();
+    try {
+      // A third is written in the end.
+      cluster.await(
+          () ->
+              client.tasks(KIND, "versions", "running").stream()
+                  .anyMatch(
+                      task -> number(task, "bytes_done") > 0.6 * number(task, "bytes_total")));
+    } finally {
+      StopsNearTheEnd.GOES_ON.countDown();
+    }
     cluster.await(() -> cluster.fileCount(table) == 1);
   }
 

@@ -145,6 +145,7 @@ class DeferralIT {
     long reached = System.nanoTime();
     try {
       dueTable("afteropening");
+      cluster.await(() -> isDeferred("afteropening"));
       // Longer than a task may take from its turn until it begins.
       cluster.await(() -> System.nanoTime() - reached > TimeUnit.SECONDS.toNanos(3));
       assertTrue(isDeferred("afteropening"));

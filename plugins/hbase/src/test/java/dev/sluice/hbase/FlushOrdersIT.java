@@ -72,8 +72,8 @@ class FlushOrdersIT {
     TableName second = cluster.create("flushsecond");
     cluster.write(first, 0, 10);
     cluster.write(second, 0, 1);
-    // It takes a second for a row, and ten for the first flush.
-    client.set(KIND, "", "rate_bytes_per_second=" + PluginCluster.VALUE_BYTES);
+    // It takes four seconds for a row, and 40 for the first flush: so late may the second one come.
+    client.set(KIND, "", "rate_bytes_per_second=" + PluginCluster.VALUE_BYTES / 4);
     client.start(KIND, "flushfirst");
     cluster.await(() -> cluster.fileCount(first) == 1);
     client.start(KIND, "flushsecond");
@@ -113,7 +113,8 @@ class FlushOrdersIT {
   void aRateIsNeverExceeded() throws Exception {
     double rate = 200_000;
     TableName table = cluster.create("flushrate");
-    cluster.write(table, 0, 3 * ROWS);
+    // It would run for half a minute: whoever looks late sees it nevertheless.
+    cluster.write(table, 0, 15 * ROWS);
     client.set(KIND, "flushrate/f", "rate_bytes_per_second=" + rate);
     client.start(KIND, "flushrate");
     cluster.await(
