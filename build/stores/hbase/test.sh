@@ -37,6 +37,8 @@ java_options+=(
     --add-opens=java.base/jdk.internal.ref=ALL-UNNAMED
     --add-opens=java.base/sun.nio.ch=ALL-UNNAMED
     --add-modules=jdk.unsupported
+    # Nothing here outlives a loss of power: ZooKeeper need not wait for the disk.
+    -Dzookeeper.forceSync=no
 )
 [ "$VARIANT" = patched ] || java_options+=(-Dsluice.stock=true)
 

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class FlushSafetyIT {
   private static final String KIND = "flush";
   private static final int ROWS = 100;
-  private static final long DEADLINE_SECONDS = 90;
   private static final String[] FAMILIES = {PluginCluster.FAMILY, "g"};
   private static final byte[] MIDDLE = Bytes.toBytes(String.format("%08d", ROWS / 2));
 
@@ -72,7 +71,10 @@ class FlushSafetyIT {
     TableName table = heldTable("flushsplit");
     long before = cluster.contentHash(table);
     byte[] region = cluster.regions(table).get(0).getRegionInfo().getRegionName();
-    cluster.admin().splitRegionAsync(region, MIDDLE).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    cluster
+        .admin()
+        .splitRegionAsync(region, MIDDLE)
+        .get(PluginCluster.DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 2);
     assertEquals(before, cluster.contentHash(table));
   }
@@ -89,7 +91,10 @@ class FlushSafetyIT {
         cluster.regions(table).stream()
             .map(region -> region.getRegionInfo().getEncodedNameAsBytes())
             .toArray(byte[][]::new);
-    cluster.admin().mergeRegionsAsync(names, false).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    cluster
+        .admin()
+        .mergeRegionsAsync(names, false)
+        .get(PluginCluster.DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 1);
     assertEquals(before, cluster.contentHash(table));
   }

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class RegionSafetyIT {
   private static final String KIND = "compaction";
   private static final int ROWS = 100;
-  private static final long DEADLINE_SECONDS = 90;
 
   private final PluginCluster cluster;
   private ProtocolClient client;
@@ -84,7 +83,7 @@ class RegionSafetyIT {
     cluster
         .admin()
         .splitRegionAsync(firstRegion(table).getRegionName(), middle)
-        .get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+        .get(PluginCluster.DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 2);
     assertEquals(before, cluster.contentHash(table));
   }
@@ -104,7 +103,10 @@ class RegionSafetyIT {
         cluster.regions(table).stream()
             .map(region -> region.getRegionInfo().getEncodedNameAsBytes())
             .toArray(byte[][]::new);
-    cluster.admin().mergeRegionsAsync(names, false).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    cluster
+        .admin()
+        .mergeRegionsAsync(names, false)
+        .get(PluginCluster.DEADLINE_SECONDS, TimeUnit.SECONDS);
     cluster.await(() -> cluster.regions(table).size() == 1);
     assertEquals(before, cluster.contentHash(table));
   }

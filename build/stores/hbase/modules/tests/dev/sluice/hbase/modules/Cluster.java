@@ -10,6 +10,7 @@ import org.apache.hadoop.hbase.Waiter;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.master.region.MasterRegionFactory;
 import org.apache.hadoop.hbase.regionserver.CompactSplit;
 import org.apache.hadoop.hbase.regionserver.HRegion;
 import org.apache.hadoop.hbase.regionserver.HStore;
@@ -24,7 +25,7 @@ final class Cluster extends ExternalResource {
   static final byte[] FAMILY = Bytes.toBytes("a");
   static final int FILES = 3;
   private static final byte[] QUALIFIER = Bytes.toBytes("q");
-  private static final long DEADLINE_MILLISECONDS = 60_000;
+  private static final long DEADLINE_MILLISECONDS = 300_000;
 
   private final HBaseTestingUtility util = new HBaseTestingUtility();
   private final Consumer<Configuration> settings;
@@ -38,6 +39,8 @@ final class Cluster extends ExternalResource {
     Configuration configuration = util.getConfiguration();
     configuration.setInt(CompactionConfiguration.HBASE_HSTORE_COMPACTION_MIN_KEY, 10);
     configuration.setLong(HConstants.MAJOR_COMPACTION_PERIOD, 0);
+    // How long a disk takes is not what the tests are about.
+    configuration.setBoolean(MasterRegionFactory.USE_HSYNC_KEY, false);
     settings.accept(configuration);
     util.startMiniCluster(1);
   }

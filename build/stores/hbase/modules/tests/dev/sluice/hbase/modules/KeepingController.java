@@ -9,7 +9,7 @@ import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController
 
 /** Keeps every queued compaction while it is told to. */
 public final class KeepingController extends NoLimitThroughputController {
-  private static final long DEADLINE_SECONDS = 60;
+  private static final long DEADLINE_SECONDS = 300;
   private static final BlockingQueue<Kept> KEPT = new LinkedBlockingQueue<>();
   private static volatile boolean keeping;
   private static volatile RuntimeException failure;

@@ -8,7 +8,7 @@ import org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController
 /** Holds compactions until new settings lift that; whether it takes settings over is one, too. */
 public final class SettledController extends NoLimitThroughputController {
   static final String TAKES_OVER = "dev.sluice.test.takes.over";
-  private static final long DEADLINE_SECONDS = 60;
+  private static final long DEADLINE_SECONDS = 300;
 
   private final CountDownLatch lifted = new CountDownLatch(1);
 
