@@ -4,6 +4,11 @@ set -euo pipefail
 
 cd "$BUILD"
 
+# What a server, or a test, waits for: on a busy machine with a slow disk, a recovery alone may take
+# longer than upstream's minute.
+export PGCTLTIMEOUT=600
+export PG_TEST_TIMEOUT_DEFAULT=600
+
 here=$(dirname "${BASH_SOURCE[0]}")
 pg_config=$STAGED_PREFIX/bin/pg_config
 

@@ -17,6 +17,7 @@ from sluice_evaluation.bench.command_line import Store
 from sluice_evaluation.bench.waiting import wait_until
 
 SERVER_USER = "nobody"  # PostgreSQL does not run as root
+PATIENCE_SECONDS = 600  # for a server that starts or stops, on a slow disk
 STORE = Store("postgres", "PostgreSQL", "17.11")
 
 BASE_SETTINGS = {
@@ -96,7 +97,7 @@ class Cluster:
 
     def start(self, under: Sequence[str] = ()) -> None:
         """Start the server and wait until it accepts connections."""
-        self.run("pg_ctl", "-D", self.data, "-l", self.log, "-w", "-s", "start", under=under)
+        self._pg_ctl("-l", self.log, "start", under=under)
 
     def start_inside(self, tool: Sequence[str]) -> subprocess.Popen:
         """Start the server inside a tool that executes it, such as valgrind.
@@ -129,7 +130,11 @@ class Cluster:
 
     def stop(self, mode: str = "fast") -> None:
         """Stop the server; mode as of pg_ctl."""
-        self.run("pg_ctl", "-D", self.data, "-m", mode, "-w", "-s", "stop")
+        self._pg_ctl("-m", mode, "stop")
+
+    def _pg_ctl(self, *arguments: str | Path, under: Sequence[str] = ()) -> None:
+        patience = ["-w", "-t", str(PATIENCE_SECONDS)]
+        self.run("pg_ctl", "-D", self.data, *patience, "-s", *arguments, under=under)
 
     def connect(self) -> psycopg.Connection:
         """A session of the superuser, in autocommit."""

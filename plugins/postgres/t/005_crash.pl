@@ -32,11 +32,11 @@ my %points = (
 		until_then => q{state = 'held'},
 	},
 	'a paced write phase' => {
-		order => q{SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => 2000000)},
+		order => q{SELECT sluice.start_checkpoint('test', '10 min', rate_bytes_per_second => 300000)},
 		until => q{phase = 'write' AND pace = 'rate' AND buffers_done > 10},
 	},
 	'the middle of the sync phase' => {
-		order => q{SELECT sluice.set_sync_gap('1 s', 'test', '10 min');
+		order => q{SELECT sluice.set_sync_gap('3 s', 'test', '10 min');
 			SELECT sluice.start_checkpoint('test', '10 min', duration => '10 ms')},
 		until => q{phase = 'sync' AND files_done BETWEEN 1 AND files_total - 1},
 	},
@@ -81,7 +81,7 @@ sub end_load
 {
 	my ($load) = @_;
 	$node->safe_psql('postgres', q{
-		SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+		SELECT pg_terminate_backend(pid, 180000) FROM pg_stat_activity
 		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()});
 	$load->finish;
 	return;
