@@ -20,7 +20,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-DEADLINE_SECONDS = 90.0
+DEADLINE_SECONDS = 300.0
 
 
 def chromium() -> str | None:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from sluice_evaluation import assemble, experiment, freeze, plan, records
 from synthetic import write_raw
 
-# How long an example takes says how busy the machine is.
-settings.register_profile("untimed", deadline=None)
+# How long an example takes, or is thought up, says how busy the machine is.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 EXPERIMENTS = Path(__file__).parents[2] / "ansible" / "experiments"
