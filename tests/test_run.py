@@ -38,11 +38,16 @@ def run_all(directory, *steps):
     return {outcome.step.name: outcome for outcome in outcomes}
 
 
-def within_ten_seconds(condition):
-    deadline = time.monotonic() + 10
+DEADLINE_SECONDS = 300
+"""For what must happen: a busy machine takes its time."""
+
+
+def happens(condition):
+    deadline = time.monotonic() + DEADLINE_SECONDS
     while time.monotonic() < deadline:
         if condition():
             return True
+        time.sleep(0.01)
     return False
 
 
@@ -60,7 +65,7 @@ def shell(tmp_path):
 
     def start(script):
         process = subprocess.Popen(["bash", "-c", script], cwd=tmp_path, start_new_session=True)
-        assert within_ten_seconds((tmp_path / "ready").exists)
+        assert happens((tmp_path / "ready").exists)
         return process
 
     return start
@@ -184,15 +189,17 @@ def test_hanging_step_fails_even_if_it_exits_well(tmp_path, monkeypatch):
 def test_children_end_with_their_step(tmp_path, shell):
     run.end_group(shell("sleep 600 & echo $! >pid; touch ready; wait"))
     pid = (tmp_path / "pid").read_text().strip()
-    assert within_ten_seconds(lambda: has_ended(pid))
+    assert happens(lambda: has_ended(pid))
 
 
-def test_step_may_tidy_up_before_it_is_killed(tmp_path, shell):
+def test_step_may_tidy_up_before_it_is_killed(tmp_path, shell, monkeypatch):
+    monkeypatch.setattr(run, "END_WITHIN_SECONDS", DEADLINE_SECONDS)
     run.end_group(shell("trap 'touch tidied; exit' TERM; touch ready; sleep 600 & wait"))
     assert (tmp_path / "tidied").exists()
 
 
-def test_a_child_may_tidy_up_when_its_step_ends_at_once(tmp_path, shell):
+def test_a_child_may_tidy_up_when_its_step_ends_at_once(tmp_path, shell, monkeypatch):
+    monkeypatch.setattr(run, "END_WITHIN_SECONDS", DEADLINE_SECONDS)
     child = "trap 'sleep 0.5; touch tidied; exit' TERM; touch ready; sleep 600 & wait"
     run.end_group(shell(f'bash -c "{child}" & wait'))
     assert (tmp_path / "tidied").exists()
@@ -217,6 +224,7 @@ def start_runner(tmp_path, *handling):
     """A runner of the steps that are declared in tmp_path."""
     program = (
         "import pathlib, run; run.exit_on_termination(); here = pathlib.Path.cwd(); "
+        f"run.END_WITHIN_SECONDS = {DEADLINE_SECONDS}; "
         "run.run_steps(run.load_steps(here), 'test', here / 'logs')"
     )
     environment = os.environ | {"PYTHONPATH": str(run.TOP / "tests")}
@@ -237,19 +245,19 @@ def tidying(tmp_path, name, how=":"):
 def test_terminated_runner_ends_its_step(tmp_path, number, status):
     declare(tmp_path, ("long", tidying(tmp_path, "long"), 1, []))
     runner = start_runner(tmp_path, "--default-signal=HUP")
-    assert within_ten_seconds((tmp_path / "long-ready").exists)
+    assert happens((tmp_path / "long-ready").exists)
     runner.send_signal(number)
-    assert runner.wait(60) == status
+    assert runner.wait(DEADLINE_SECONDS) == status
     assert (tmp_path / "long-tidied").exists()
 
 
 def test_the_end_of_the_terminal_is_none_under_nohup(tmp_path):
     declare(tmp_path, ("long", tidying(tmp_path, "long"), 1, []))
     runner = start_runner(tmp_path, "--ignore-signal=HUP")
-    assert within_ten_seconds((tmp_path / "long-ready").exists)
+    assert happens((tmp_path / "long-ready").exists)
     runner.send_signal(signal.SIGHUP)
     runner.terminate()
-    assert runner.wait(60) == 143
+    assert runner.wait(DEADLINE_SECONDS) == 143
 
 
 def test_all_steps_end_when_the_runner_is_terminated_twice(tmp_path):
@@ -261,12 +269,12 @@ def test_all_steps_end_when_the_runner_is_terminated_twice(tmp_path):
     )
     runner = start_runner(tmp_path)
     for name in ("first-ready", "second-ready"):
-        assert within_ten_seconds((tmp_path / name).exists)
+        assert happens((tmp_path / name).exists)
     runner.terminate()
-    assert within_ten_seconds((tmp_path / "asked").exists)
+    assert happens((tmp_path / "asked").exists)
     runner.terminate()
     (tmp_path / "go").touch()
-    runner.wait(60)
+    runner.wait(DEADLINE_SECONDS)
     assert (tmp_path / "second-tidied").exists()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 POLL_SECONDS = 0.2
-BOOT_DEADLINE_SECONDS = 120
+BOOT_DEADLINE_SECONDS = 300
 PASSWORD = {"POSTGRES_PASSWORD": "from the environment"}
 
 

@@ -118,7 +118,7 @@ def break_off(checkout: Path, begun: str, number: int) -> tuple[int, str]:
             wait_until(begun, lambda: begun in calls(checkout))
             # It alone gets the signal, as from make or a supervisor.
             demo.send_signal(number)
-            told = demo.communicate(timeout=60)[0]
+            told = demo.communicate(timeout=300)[0]
         finally:
             (checkout / "calls-go").touch()
     return demo.returncode, told
