@@ -203,6 +203,8 @@ def test_a_controller_with_long_periods_is_live_and_has_lines(browser, program):
         browser.wait_for(LINE)
         # Points that are joined, and not one by one.
         assert browser.evaluate(f"({LINE}.match(/L/g) ?? []).length") > 20
+        # However long the browser took for that, there is something new for another 25 s.
+        cluster.tell("step 1")
         browser.evaluate("new Promise((done) => setTimeout(done, 7000))")
         assert browser.evaluate("document.body.dataset.connection") == "live"
         browser.wait_for("document.body.dataset.connection === 'stale'")
