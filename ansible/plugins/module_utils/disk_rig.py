@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ansible_collections.sluice.stores.plugins.module_utils import block_queue
 
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 120
 ANEW = "keep its model and size, or make the disk anew (tasks_from: recreate_disk)"
 
 
