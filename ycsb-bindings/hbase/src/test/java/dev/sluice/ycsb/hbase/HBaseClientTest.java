@@ -281,7 +281,7 @@ class HBaseClientTest {
     flushThreeFiles();
     step("start-major-compact").run(server.settings());
     assertTimeoutPreemptively(
-        Duration.ofMinutes(2),
+        Duration.ofMinutes(10),
         () -> {
           while (regions().get(0).getStoreFileCount() != 1) {
             Thread.onSpinWait();

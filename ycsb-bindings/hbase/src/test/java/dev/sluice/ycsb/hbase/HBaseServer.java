@@ -2,12 +2,14 @@ package dev.sluice.ycsb.hbase;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -18,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -26,7 +29,7 @@ import java.util.stream.Stream;
  */
 public final class HBaseServer implements AutoCloseable {
   private static final String READY = "Master has completed initialization";
-  private static final int START_SECONDS = 240;
+  private static final int START_SECONDS = 900;
   private static final int LAST_LINES = 40;
 
   private final Path libraries;
@@ -71,6 +74,9 @@ public final class HBaseServer implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Most of what it does here is to start.
     command.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    // A crash of the process is part of the tests, one of the machine is not: no disk is waited
+    // for.
+    command.add("-Dzookeeper.forceSync=no");
     command.add("--add-opens=java.base/java.lang=ALL-UNNAMED");
     command.add("--add-opens=java.base/java.nio=ALL-UNNAMED");
     command.addAll(List.of("-cp", directory.resolve("conf") + ":" + libraries.resolve("*")));
@@ -134,10 +140,18 @@ public final class HBaseServer implements AutoCloseable {
     return libraries;
   }
 
+  /** Below those that the kernel gives to others, who could have it before the server does. */
   private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    List<Integer> ports = new ArrayList<>(IntStream.range(20_000, 32_000).boxed().toList());
+    Collections.shuffle(ports);
+    for (int port : ports) {
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (BindException e) {
+        // Somebody listens there.
+      }
     }
+    throw new IOException("no port is free on the loopback interface");
   }
 
   private void configure() throws IOException {
@@ -168,6 +182,7 @@ public final class HBaseServer implements AutoCloseable {
     site.put("fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem");
     site.put("hbase.unsafe.stream.capability.enforce", "false");
     site.put("hbase.wal.provider", "filesystem");
+    site.put("hbase.master.store.region.wal.hsync", "false");
     // Three files would be merged without being asked for.
     site.put("hbase.hstore.compaction.min", "100");
     site.put("hbase.zookeeper.quorum", "127.0.0.1");

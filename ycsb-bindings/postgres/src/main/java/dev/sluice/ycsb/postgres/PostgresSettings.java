@@ -89,9 +89,13 @@ record PostgresSettings(
   /** Opens a connection in autocommit mode, whose operations have a time-out. */
   Connection connect() throws SQLException {
     Properties properties = new Properties();
-    // The driver counts in seconds.
-    PGProperty.SOCKET_TIMEOUT.set(properties, (int) Math.ceil(timeoutMilliseconds / 1000.0));
+    PGProperty.SOCKET_TIMEOUT.set(properties, timeoutSeconds());
     return connect(properties);
+  }
+
+  /** As the driver counts it, for which 0 has no end. */
+  int timeoutSeconds() {
+    return (int) Math.ceil(timeoutMilliseconds / 1000.0);
   }
 
   /** The same without a time-out, for what takes as long as the table is large. */

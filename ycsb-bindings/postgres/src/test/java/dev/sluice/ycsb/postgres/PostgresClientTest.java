@@ -1,6 +1,7 @@
 package dev.sluice.ycsb.postgres;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -126,10 +127,12 @@ class PostgresClientTest {
   @Test
   void silentServerEndsTheOperationAndNotTheNext() throws Exception {
     client.insert(TABLE, "k", value("before"));
-    PostgresClient impatient = client(Map.of("postgres.timeoutmilliseconds", "900"));
-    Thread locking = lockTable(5);
-    assertEquals(Status.SERVICE_UNAVAILABLE, impatient.update(TABLE, "k", value("late")));
-    locking.join();
+    // Long enough for what is not locked, also on a busy machine.
+    PostgresClient impatient = client(Map.of("postgres.timeoutmilliseconds", "4000"));
+    try (Connection holder = connectionWithTheTableLocked()) {
+      assertEquals(Status.SERVICE_UNAVAILABLE, impatient.update(TABLE, "k", value("late")));
+      assertFalse(holder.isClosed());
+    }
     assertEquals(Status.OK, impatient.insert(TABLE, "new", value("after")));
     assertEquals("after", read("new"));
     impatient.cleanup();
@@ -144,18 +147,25 @@ class PostgresClientTest {
     locking.join();
   }
 
-  /** Returns with the table locked; the thread unlocks it and ends. */
-  private static Thread lockTable(double seconds) throws SQLException {
+  /** Its end unlocks the table. */
+  private static Connection connectionWithTheTableLocked() throws SQLException {
     Connection connection =
         DriverManager.getConnection(server.url(), PostgresServer.USER, PostgresServer.PASSWORD);
     connection.setAutoCommit(false);
-    Statement statement = connection.createStatement();
-    statement.execute("LOCK TABLE usertable");
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("LOCK TABLE usertable");
+    }
+    return connection;
+  }
+
+  /** Returns with the table locked; the thread unlocks it and ends. */
+  private static Thread lockTable(double seconds) throws SQLException {
+    Connection connection = connectionWithTheTableLocked();
     Thread thread =
         new Thread(
             () -> {
               try (connection;
-                  statement) {
+                  Statement statement = connection.createStatement()) {
                 statement.execute("SELECT pg_sleep(" + seconds + ")");
                 connection.rollback();
               } catch (SQLException e) {

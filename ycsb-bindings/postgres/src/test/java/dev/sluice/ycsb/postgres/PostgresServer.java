@@ -1,6 +1,7 @@
 package dev.sluice.ycsb.postgres;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -15,9 +16,11 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -102,7 +105,7 @@ public final class PostgresServer implements AutoCloseable {
 
   /** Starts the server on its port and waits until it lets clients in. */
   public void startAgain() throws IOException {
-    pgCtl("-l", directory.resolve("log").toString(), "-t", "120", "start");
+    pgCtl("-l", directory.resolve("log").toString(), "start");
   }
 
   @Override
@@ -154,10 +157,18 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
+  /** Below those that the kernel gives to others, who could have it before the server does. */
   private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    List<Integer> ports = new ArrayList<>(IntStream.range(20_000, 32_000).boxed().toList());
+    Collections.shuffle(ports);
+    for (int port : ports) {
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (BindException e) {
+        // Somebody listens there.
+      }
     }
+    throw new IOException("no port is free on the loopback interface");
   }
 
   private void initdb() throws IOException {
@@ -191,7 +202,7 @@ public final class PostgresServer implements AutoCloseable {
   private void pgCtl(String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(home.resolve("bin/pg_ctl").toString());
-    command.addAll(List.of("-w", "-D", directory.resolve("data").toString()));
+    command.addAll(List.of("-w", "-t", "600", "-D", directory.resolve("data").toString()));
     command.addAll(List.of(arguments));
     execute(command);
   }

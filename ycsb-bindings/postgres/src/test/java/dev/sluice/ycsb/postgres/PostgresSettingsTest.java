@@ -40,6 +40,14 @@ class PostgresSettingsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"0, 0", "1, 1", "900, 1", "1000, 1", "1001, 2"})
+  void aTimeoutOfLessThanASecondIsOne(String milliseconds, int seconds) {
+    Properties properties = complete();
+    properties.setProperty("postgres.timeoutmilliseconds", milliseconds);
+    assertEquals(seconds, PostgresSettings.of(properties).timeoutSeconds());
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "postgres.url, jdbc:postgresql://localhost:5432/ycsb",
     "postgres.user, ycsb",

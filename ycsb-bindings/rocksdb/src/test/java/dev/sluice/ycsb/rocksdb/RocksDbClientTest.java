@@ -205,7 +205,7 @@ class RocksDbClientTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(600)
   void settleDoesNotWaitForCompactionsThatNeverBegin() throws Exception {
     properties.setProperty("rocksdb.familyoptions", "disable_auto_compactions=true");
     step("create-table");
