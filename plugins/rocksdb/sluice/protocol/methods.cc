@@ -113,7 +113,9 @@ Methods::Outcome Methods::Snapshot(const Json& params) const {
   if (top.refusal()) return *top.refusal();
   Json result = store_->Snapshot();
   Json& leases = result["leases"] = Json::array();
-  for (const Lease& lease : leases_->All()) leases.push_back(ToJson(lease));
+  for (const Lease& lease : leases_->All()) {
+    leases.push_back(ToJson(lease, leases_->SecondsLeft(lease)));
+  }
   return result;
 }
 
@@ -210,7 +212,9 @@ Methods::Outcome Methods::Give(const Order& order, LeaseStore::Given* given) {
                        " leases already",
                    "Order by wider scopes, or end some of them."};
   }
-  if (!given->refused) return Json{{"lease", ToJson(given->lease)}};
+  if (!given->refused) {
+    return Json{{"lease", ToJson(given->lease, order.time_to_live_seconds)}};
+  }
   return Refusal{ErrorCode::kConflict,
                  Quoted(given->lease.owner) + " has the lease, with " +
                      ToText(given->lease.setting),
@@ -283,7 +287,7 @@ Methods::Outcome Methods::Abort(const Json& params) const {
   return Unsupported("tasks of kind " + Quoted(kind) + " cannot be aborted");
 }
 
-Json Methods::ToJson(const Lease& lease) const {
+Json Methods::ToJson(const Lease& lease, double seconds_left) {
   Json setting = {{"name", NameOf(lease.setting.name)}};
   if (HasNumber(lease.setting.name)) setting["number"] = lease.setting.number;
   if (HasText(lease.setting.name)) setting["text"] = lease.setting.text;
@@ -291,7 +295,7 @@ Json Methods::ToJson(const Lease& lease) const {
           {"scope", lease.scope},
           {"setting", std::move(setting)},
           {"owner", lease.owner},
-          {"time_left_seconds", leases_->SecondsLeft(lease)}};
+          {"time_left_seconds", seconds_left}};
 }
 
 }  // namespace sluice

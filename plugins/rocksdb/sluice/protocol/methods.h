@@ -46,7 +46,7 @@ class Methods {
   std::optional<Refusal> CheckOrder(const Order& order) const;
   Outcome Give(const Order& order, LeaseStore::Given* given);
   const Capability* CapabilityOf(const std::string& kind) const;
-  Json ToJson(const Lease& lease) const;
+  static Json ToJson(const Lease& lease, double seconds_left);
 
   OrderedStore* const store_;
   LeaseStore* const leases_;

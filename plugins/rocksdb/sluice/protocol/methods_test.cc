@@ -52,6 +52,31 @@ TEST_F(MethodsTest, SetGivesTheLeaseThatTheSnapshotShows) {
   EXPECT_EQ(snapshot["leases"][0]["time_left_seconds"], 3.0);
 }
 
+// A busy machine may do something else between any two looks at the time.
+class BusyClock : public MonotonicClock {
+ public:
+  TimePoint Now() const override {
+    later_.Move(1);
+    return later_.Now();
+  }
+
+ private:
+  mutable MovedClock later_;
+};
+
+TEST(MethodsOnABusyMachineTest, ALeaseThatIsGivenHasAllOfItsTime) {
+  BusyClock clock;
+  LeaseStore leases(&clock);
+  TwoTables store;
+  Methods methods(&store, &leases);
+  const Json order = {{"kind", "compaction"},
+                      {"setting", {{"name", "hold"}}},
+                      {"owner", "ann"},
+                      {"time_to_live_seconds", 5}};
+  const Json set = std::get<Json>(methods.Call("set", order));
+  EXPECT_EQ(set["lease"]["time_left_seconds"], 5.0);
+}
+
 TEST_F(MethodsTest, ValuesAreChecked) {
   const auto setting = [](Json value) { return value; };
   EXPECT_EQ(CodeOf("set", With("setting", setting({{"name", "hold"}}))), 0);
