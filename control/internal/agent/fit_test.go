@@ -56,7 +56,8 @@ func serviceOf(t *testing.T, tasks map[string]int) *service {
 			Ref: driver.ref, Socket: socket, Open: func() (store.Driver, error) { return driver, nil },
 		})
 	}
-	registry := stores.NewRegistry(time.Second, time.Now, slog.New(slog.DiscardHandler), func(error) {})
+	// They are asked once: a busy machine has enough to do with that.
+	registry := stores.NewRegistry(time.Minute, time.Now, slog.New(slog.DiscardHandler), func(error) {})
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		stop()
