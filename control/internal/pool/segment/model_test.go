@@ -9,12 +9,14 @@ import (
 
 	"sluice.dev/control/internal/pool/layout"
 	"sluice.dev/control/internal/pool/segment"
+	"sluice.dev/control/tests/process"
 )
 
 // TestModel compares a store, which is closed and opened again at any time, with what segments are: bytes.
 func TestModel(t *testing.T) {
+	parent := process.MemoryDirectory(t)
 	rapid.Check(t, func(t *rapid.T) {
-		directory, err := os.MkdirTemp("", "segments")
+		directory, err := os.MkdirTemp(parent, "segments")
 		if err != nil {
 			t.Fatal(err)
 		}
