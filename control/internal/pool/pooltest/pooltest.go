@@ -61,17 +61,16 @@ func New(t testing.TB, servers int) *Pool {
 			Name: fmt.Sprintf("pool%d", i+1), Directory: process.MemoryDirectory(t), t: t, link: newLink(t),
 		}
 		server.credentials = authority.Open(t, security.RoleAgent, server.Name)
-		server.Start()
-		t.Cleanup(server.Stop)
-		pool.Servers[server.Name] = server
-
 		options := append(protocol.DialOptions(own, security.RoleAgent, server.Name), payload.DialOptions()...)
 		connection, err := grpc.NewClient(server.link.address(), options...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = connection.Close() })
 		server.client = connection
+		server.Start()
+		t.Cleanup(server.Stop)
+		t.Cleanup(func() { _ = connection.Close() })
+		pool.Servers[server.Name] = server
 		pool.clients[server.Name] = sluicev1.NewBlockServiceClient(connection)
 	}
 	return pool

@@ -67,8 +67,8 @@ type Tuning struct {
 	SnapshotPeriod                   time.Duration
 }
 
-// DefaultTuning is for a network within a room. With a shorter lease, a leader would give up for the others are slow, as with
-// too much to do, and one of them would lead no longer.
+// DefaultTuning is for a network within a room. A leader with a shorter lease would give up whenever the others have too much
+// to do to answer in time, and so would each that comes after it.
 func DefaultTuning() Tuning {
 	return Tuning{
 		Election: time.Second, Lease: time.Second,
