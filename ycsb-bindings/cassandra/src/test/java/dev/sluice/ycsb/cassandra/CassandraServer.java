@@ -1,11 +1,9 @@
 package dev.sluice.ycsb.cassandra;
 
+import dev.sluice.ycsb.contract.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +57,7 @@ public final class CassandraServer implements AutoCloseable {
    */
   public static CassandraServer start() throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("sluice-ycsb-");
-    List<Integer> ports = freePorts(3);
+    List<Integer> ports = FreePorts.some(3);
     CassandraServer server = new CassandraServer(home(), directory, ports);
     Files.writeString(
         directory.resolve("cassandra.yaml"), CONFIGURATION.formatted(ports.toArray()));
@@ -128,19 +126,6 @@ public final class CassandraServer implements AutoCloseable {
               + " -Dcassandra.home=DIR (sluice-dist compile cassandra makes one)");
     }
     return Path.of(home);
-  }
-
-  /** All are held until the last is chosen, so that they differ. */
-  private static List<Integer> freePorts(int count) throws IOException {
-    List<ServerSocket> listeners = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      listeners.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-    }
-    List<Integer> ports = listeners.stream().map(ServerSocket::getLocalPort).toList();
-    for (ServerSocket listener : listeners) {
-      listener.close();
-    }
-    return ports;
   }
 
   private void await() throws IOException, InterruptedException {

@@ -1,15 +1,12 @@
 package dev.sluice.ycsb.hbase;
 
+import dev.sluice.ycsb.contract.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -20,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -50,7 +46,7 @@ public final class HBaseServer implements AutoCloseable {
    */
   public static HBaseServer start() throws IOException {
     HBaseServer server =
-        new HBaseServer(libraries(), Files.createTempDirectory("sluice-ycsb-"), freePort());
+        new HBaseServer(libraries(), Files.createTempDirectory("sluice-ycsb-"), FreePorts.one());
     server.configure();
     server.startAgain();
     return server;
@@ -138,20 +134,6 @@ public final class HBaseServer implements AutoCloseable {
               + " puts them there when it is built");
     }
     return libraries;
-  }
-
-  /** Below those that the kernel gives to others, who could have it before the server does. */
-  private static int freePort() throws IOException {
-    List<Integer> ports = new ArrayList<>(IntStream.range(20_000, 32_000).boxed().toList());
-    Collections.shuffle(ports);
-    for (int port : ports) {
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (BindException e) {
-        // Somebody listens there.
-      }
-    }
-    throw new IOException("no port is free on the loopback interface");
   }
 
   private void configure() throws IOException {

@@ -1,8 +1,7 @@
 package dev.sluice.ycsb.ignite;
 
+import dev.sluice.ycsb.contract.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -58,7 +57,7 @@ public final class IgniteServer implements AutoCloseable {
    */
   public static IgniteServer start() throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("sluice-ycsb-");
-    List<Integer> ports = freePorts(3);
+    List<Integer> ports = FreePorts.some(3);
     IgniteServer server = new IgniteServer(home(), directory, ports.get(1), ports.get(2));
     Files.writeString(
         directory.resolve("ignite-config.conf"), CONFIGURATION.formatted(ports.toArray()));
@@ -114,19 +113,6 @@ public final class IgniteServer implements AutoCloseable {
               + " -Dignite.home=DIR (sluice-dist compile ignite makes one)");
     }
     return Path.of(home);
-  }
-
-  /** All are held until the last is chosen, so that they differ. */
-  private static List<Integer> freePorts(int count) throws IOException {
-    List<ServerSocket> listeners = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      listeners.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-    }
-    List<Integer> ports = listeners.stream().map(ServerSocket::getLocalPort).toList();
-    for (ServerSocket listener : listeners) {
-      listener.close();
-    }
-    return ports;
   }
 
   private void startNode() throws IOException {

@@ -1,9 +1,7 @@
 package dev.sluice.ycsb.postgres;
 
+import dev.sluice.ycsb.contract.FreePorts;
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,11 +14,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -55,7 +51,7 @@ public final class PostgresServer implements AutoCloseable {
     Path home = home();
     Path directory = Files.createTempDirectory("sluice-ycsb-");
     String user = serverUser(directory);
-    PostgresServer server = new PostgresServer(home, directory, user, freePort());
+    PostgresServer server = new PostgresServer(home, directory, user, FreePorts.one());
     server.initdb();
     server.startAgain();
     return server;
@@ -155,20 +151,6 @@ public final class PostgresServer implements AutoCloseable {
     } catch (UserPrincipalNotFoundException e) {
       return null;
     }
-  }
-
-  /** Below those that the kernel gives to others, who could have it before the server does. */
-  private static int freePort() throws IOException {
-    List<Integer> ports = new ArrayList<>(IntStream.range(20_000, 32_000).boxed().toList());
-    Collections.shuffle(ports);
-    for (int port : ports) {
-      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (BindException e) {
-        // Somebody listens there.
-      }
-    }
-    throw new IOException("no port is free on the loopback interface");
   }
 
   private void initdb() throws IOException {

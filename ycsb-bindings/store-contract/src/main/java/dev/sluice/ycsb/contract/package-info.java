@@ -1,2 +1,2 @@
-/** Tests that every binding passes against its real store. */
+/** Tests that every binding passes against its real store, and what servers of tests need. */
 package dev.sluice.ycsb.contract;
