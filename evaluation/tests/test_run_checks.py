@@ -68,8 +68,8 @@ def test_many_operations_that_failed(experiments, tmp_path):
 
 
 def test_a_load_generator_that_began_late(experiments, tmp_path):
-    plan = make_plan(experiments["rocksdb-skew"], "small", [], tmp_path)
-    planned = next(run for run in plan["runs"] if len(run["clients"]) > 1)
+    plan = make_plan(experiments["rocksdb-skew"], "small-two", [], tmp_path)
+    planned = plan["runs"][0]
     raw = write_raw(planned, tmp_path / "raw")
     name = planned["clients"][1]["name"]
     begun = round((origin_of(planned) + 20) * 1000)

@@ -17,7 +17,7 @@ def planned_of(name, tmp_path, profile="small", **factors):
 
 
 def test_each_loaded_node_has_a_client(tmp_path):
-    _, run = planned_of("rocksdb-skew", tmp_path, arm="offload", loaded_nodes=2)
+    _, run = planned_of("rocksdb-skew", tmp_path, "small-two", arm="offload", loaded_nodes=2)
     assert [(c["name"], c["node"]) for c in run["clients"]] == [("steady-1", 1), ("steady-2", 2)]
     assert run["agents"]["compaction"]["client"]["threshold_share"] == 0.2
     _, run = planned_of("rocksdb-skew", tmp_path, arm="local", loaded_nodes=1)
@@ -25,10 +25,10 @@ def test_each_loaded_node_has_a_client(tmp_path):
 
 
 def test_a_share_of_the_load_multiplies_its_rates(tmp_path):
-    _, run = planned_of("rocksdb-theta", tmp_path, load_share=0.1)
-    assert run["clients"][0]["schedule"].endswith("s:400")
-    _, whole = planned_of("rocksdb-theta", tmp_path, load_share=0.5)
-    assert whole["clients"][0]["schedule"].endswith("s:2000")
+    _, run = planned_of("rocksdb-theta", tmp_path, "small-thresholds", load_share=0.1)
+    assert run["clients"][0]["schedule"].endswith("s:440")
+    _, whole = planned_of("rocksdb-theta", tmp_path, "small-thresholds", load_share=0.5)
+    assert whole["clients"][0]["schedule"].endswith("s:2200")
 
 
 def with_nodes(raw, planned):
@@ -51,7 +51,9 @@ def with_nodes(raw, planned):
 
 
 def test_a_record_adds_up_nodes_and_their_drains(tmp_path):
-    plan, run = planned_of("rocksdb-skew", tmp_path, arm="local", workload="write", loaded_nodes=2)
+    plan, run = planned_of(
+        "rocksdb-skew", tmp_path, "small-two", arm="local", workload="write", loaded_nodes=2
+    )
     raw = with_nodes(write_raw(run, tmp_path / "raw"), run)
     results = tmp_path / "results"
     directory = assemble.record_run(plan, run, raw, results)
