@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import run_everything
 from sluice_evaluation import assemble, cli, freeze, records
+from sluice_evaluation.analysis import Study
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE
 from sluice_evaluation.plan import NOTHING_DONE, Stage, find_run, make_plan, planned_run
@@ -117,6 +118,25 @@ def test_own_runs_replace_the_estimate(checkpoint, smoke_results):
     assert {run["estimated_seconds"] for run in plan["runs"]} == {12 + 9 + 5}
     # Of that 9 s are phases: to settle, to warm up and to be measured.
     assert (plan["overhead_seconds"], plan["overhead_runs_count"]) == (12 + 5, len(some))
+
+
+@pytest.mark.parametrize(("restored", "beyond_seconds"), [(False, 85 + 60), (True, 85)])
+def test_a_run_that_loads_its_data_itself_is_guessed_with_the_load(
+    experiments, tmp_path, monkeypatch, restored, beyond_seconds
+):
+    chosen = experiments["hbase-phases"]
+    profile = chosen.profile("smoke")
+    monkeypatch.setitem(profile, "data", profile["data"] | {"restore_from_copy": restored})
+    plan = make_plan(chosen, "smoke", [], tmp_path)
+    phases = sum(chosen.phases("smoke", MEASURE).values())
+    assert plan["overhead_seconds"] == beyond_seconds
+    assert {run["estimated_seconds"] for run in plan["runs"]} == {phases + beyond_seconds}
+    # A copy is loaded once for each variant.
+    copies = 60 * len({run["variant"] for run in plan["runs"]}) if restored else 0
+    each = phases + beyond_seconds
+    assert plan["estimated_seconds"] == pytest.approx(len(plan["runs"]) * each + copies)
+    # What the report says of the time that a claim needs.
+    assert Study(chosen, "smoke", ()).planned_seconds() == pytest.approx(len(plan["runs"]) * each)
 
 
 def took(planned, seconds):

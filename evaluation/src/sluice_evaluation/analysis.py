@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import freeze
+from sluice_evaluation import budget, freeze
 from sluice_evaluation import records as records_module
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE, TUNE, Experiment, matches
@@ -249,7 +249,7 @@ class Study:
         total = 0.0
         for stage in self.experiment.stage_names(self.profile):
             phases = self.experiment.phases(self.profile, stage)
-            each = sum(phases.values()) + table["estimate"]["overhead_seconds"]
+            each = sum(phases.values()) + budget.guessed_overhead_seconds(table)
             cells = self.experiment.cells(self.profile, stage)
             total += len(cells) * self.experiment.runs(self.profile, stage) * each
         return total

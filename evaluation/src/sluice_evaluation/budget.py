@@ -10,6 +10,16 @@ def seconds(runs: Runs, table: dict[str, Any]) -> float:
     return sum(run["estimated_seconds"] for run in runs) + _load_seconds(runs, table)
 
 
+def guessed_overhead_seconds(table: dict[str, Any]) -> float:
+    """What a run of a profile takes beyond its phases, by the experiment's file.
+
+    With its own load, where it does not start from a copy.
+    """
+    estimate = table["estimate"]
+    load_seconds = 0.0 if table["data"]["restore_from_copy"] else estimate["load_seconds"]
+    return estimate["overhead_seconds"] + load_seconds
+
+
 def fitting(blocks: list[Runs], table: dict[str, Any], most_seconds: float | None) -> list[Runs]:
     """The first blocks that fit into a time together; all of them without one."""
     if most_seconds is None:

@@ -96,7 +96,7 @@ def make_plan(
         if any(blocks) or stage.waits_for_freeze or name == MEASURE:
             break
     failed = state.failures(maximum_attempts, _wanted(experiment, profile, frozen))
-    overhead = state.overhead(table["estimate"]["overhead_seconds"])
+    overhead = state.overhead(budget.guessed_overhead_seconds(table))
     runs = [run for block in budget.fitting(blocks, table, budget_seconds) for run in block]
     return {
         "experiment": experiment.name,
@@ -171,7 +171,7 @@ def planned_run(stage: Stage, cell: Cell, block: int, attempt: int) -> dict[str,
         "cool_down_seconds": timing["cool_down_seconds"],
         "duration_seconds": end + CLIENT_MARGIN_SECONDS,
     }
-    overhead = stage.state.overhead(table["estimate"]["overhead_seconds"])
+    overhead = stage.state.overhead(budget.guessed_overhead_seconds(table))
     run["result_directory"] = str(result_directory(run, failed=False))
     run["estimated_seconds"] = round(sum(timing.values()) + overhead.seconds, 1)
     return run
