@@ -15,6 +15,7 @@ from sluice_evaluation.records import utc
 EPOCH = 1_600_000_000.0
 OPERATIONS_PER_INTERVAL = 40
 JAVA_START_SECONDS = 0.75
+DRAIN_SECONDS = 2.0
 LABELS = {
     "org.opencontainers.image.version": "0.0-synthetic",
     "dev.sluice.upstream.version": "17.11",
@@ -160,9 +161,19 @@ def _write_timeline(raw: Path, origin: float, planned: dict[str, Any]) -> None:
                 "end_seconds": start + step.get("duration_seconds", 0.02),
                 "exit_code": 0, "timed_out": False,
             })  # fmt: skip
+    if planned["measure"].get("drain", False):
+        clients = [line for line in lines if line["kind"] == "client"]
+        lines += [drain_of(line, DRAIN_SECONDS) for line in clients]
     # The Java machine of a client takes this long to begin.
     lines[0]["epoch_seconds"] -= JAVA_START_SECONDS
     (raw / "timeline.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def drain_of(client: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The step that waits behind a client until nothing is left to do."""
+    end = client["end_seconds"]
+    times = {"start_seconds": end, "end_seconds": end + seconds}
+    return client | {"kind": "drain", "name": f"drain-{client['name']}"} | times
 
 
 def _write_samples(raw: Path, origin: float, planned: dict, random: np.random.Generator) -> None:

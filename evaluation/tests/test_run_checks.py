@@ -78,6 +78,28 @@ def test_a_load_generator_that_began_late(experiments, tmp_path):
     refused(plan, planned, raw, tmp_path, f"{name} began 20.0 s later")
 
 
+def without_step(raw, name):
+    """What a timeline leaves that ended before that step, and whose exit code nobody looked at."""
+    path = raw / "timeline.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("".join(f"{line}\n" for line in lines if json.loads(line).get("name") != name))
+
+
+def test_a_drain_that_nobody_waited_for(experiments, tmp_path):
+    plan = make_plan(experiments["rocksdb-skew"], "small-two", [], tmp_path)
+    planned = plan["runs"][0]
+    raw = write_raw(planned, tmp_path / "raw")
+    name = f"drain-{planned['clients'][1]['name']}"
+    without_step(raw, name)
+    refused(plan, planned, raw, tmp_path, f"these drains were not waited for: {name}; record")
+
+
+def test_a_run_without_drains_needs_none(experiments, tmp_path):
+    plan, planned, raw = raw_of(experiments, tmp_path, "postgres-burst", "smoke", "sluice")
+    assert '"drain"' not in (raw / "timeline.jsonl").read_text()
+    assert assemble.record_run(plan, planned, raw, tmp_path / "results").exists()
+
+
 def end_early(raw, client, end, logs="*.hdr"):
     """What a load generator leaves that was done by then, or whose disk was full."""
     for path in list((raw / "clients" / client).glob(logs)):

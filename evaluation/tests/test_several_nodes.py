@@ -8,7 +8,7 @@ from sluice_evaluation import assemble, node_metrics, records
 from sluice_evaluation.experiment import load
 from sluice_evaluation.plan import make_plan
 from sluice_evaluation.store_logs import Sample
-from synthetic import write_raw
+from synthetic import drain_of, write_raw
 
 
 def planned_of(name, tmp_path, profile="small", **factors):
@@ -36,10 +36,9 @@ def with_nodes(raw, planned):
     origin, *lines = map(json.loads, (raw / "timeline.jsonl").read_text().splitlines())
     (raw / "timeline.jsonl").unlink()
     for line in lines:
-        end = line["end_seconds"]
-        drain = line | {"kind": "drain", "name": f"drain-{line['name']}", "start_seconds": end}
-        drain["end_seconds"] = end + 7
-        text = "".join(json.dumps(each) + "\n" for each in (origin, line, drain))
+        if line["kind"] == "drain":
+            continue
+        text = "".join(json.dumps(each) + "\n" for each in (origin, line, drain_of(line, 7)))
         (raw / f"timeline-{line['name']}.jsonl").write_text(text)
     begin = int(origin["epoch_seconds"])
     (raw / "samples" / "host.csv").unlink()

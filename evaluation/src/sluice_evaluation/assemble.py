@@ -46,8 +46,6 @@ INTERVAL_COLUMNS = (
     "client", "operation", "kind", "start_seconds", "end_seconds", "operations", "mean_seconds",
     "p50_seconds", "p99_seconds", "p99_9_seconds", "max_seconds",
 )  # fmt: skip
-# What a client may end with: 3 is done, but operations failed. They are counted.
-CLIENT_EXIT_CODES = (0, 3)
 # Beside the samples of machines: what the store's log gives over time.
 STORE_SAMPLES = "store-log.csv"
 
@@ -354,14 +352,7 @@ def _timeline_events(raw: Path, planned: dict[str, Any], origin: float) -> list[
         for window in planned["windows"]
     ]
     steps = [s for host, lines in _timelines(raw) for s in _steps_of(host, lines, origin)]
-    if bad := [s["name"] for s in steps if not _ended_well(s)]:
-        raise EvaluationError(
-            f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
-        )
-    if missing := {o["name"] for o in planned["orders"]} - {s["name"] for s in steps}:
-        raise EvaluationError(
-            f"these orders were not given: {', '.join(sorted(missing))}; record the run as failed"
-        )
+    run_checks.require_steps(planned, steps)
     return windows + steps
 
 
@@ -379,11 +370,6 @@ def _steps_of(host: str, lines: list[dict[str, Any]], origin: float) -> list[dic
         for line in lines
         if line["kind"] != "origin"
     ]
-
-
-def _ended_well(step: dict[str, Any]) -> bool:
-    allowed = CLIENT_EXIT_CODES if step["kind"] == "client" else (0,)
-    return step["attributes"]["exit_code"] in allowed
 
 
 def _phases(planned: dict[str, Any], run: dict[str, Any], origin: float) -> list[dict[str, Any]]:

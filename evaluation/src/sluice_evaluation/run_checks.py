@@ -12,6 +12,7 @@ from typing import Any
 from sluice_evaluation import histograms, store_logs
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.histograms import Interval
+from sluice_evaluation.node_metrics import DRAIN
 from sluice_evaluation.plan import NODES_MARGIN_SECONDS
 from sluice_evaluation.raw_clients import Key, begin_of
 from sluice_evaluation.records import epoch_seconds
@@ -23,6 +24,39 @@ SILENCE_SECONDS = 5.0
 FAULT_SECONDS = 2.0
 # Failed requests are in no latency, and give those that did not fail an idle store.
 FAILED_SHARE = 0.01
+# What a client may end with: 3 is done, but operations failed. They are counted.
+CLIENT_EXIT_CODES = (0, 3)
+
+
+def require_steps(planned: dict[str, Any], steps: list[dict[str, Any]]) -> None:
+    """Refuse a run of which a step failed, or an order or drain is not in the timeline.
+
+    Without a drain the time to its end, and what it took, would be that of the load alone.
+    """
+    if bad := [step["name"] for step in steps if not _ended_well(step)]:
+        raise EvaluationError(
+            f"these steps of the timeline failed: {', '.join(bad)}; record the run as failed"
+        )
+    for kind, wanted, what in (
+        ("order", {order["name"] for order in planned["orders"]}, "orders were not given"),
+        (DRAIN, _drains(planned), "drains were not waited for"),
+    ):
+        if missing := wanted - {step["name"] for step in steps if step["kind"] == kind}:
+            raise EvaluationError(
+                f"these {what}: {', '.join(sorted(missing))}; record the run as failed"
+            )
+
+
+def _ended_well(step: dict[str, Any]) -> bool:
+    allowed = CLIENT_EXIT_CODES if step["kind"] == "client" else (0,)
+    return step["attributes"]["exit_code"] in allowed
+
+
+def _drains(planned: dict[str, Any]) -> set[str]:
+    """Names of the steps that wait until nothing is left to do behind a client."""
+    if not planned["measure"].get("drain", False):
+        return set()
+    return {f"{DRAIN}-{client['name']}" for client in planned["clients"]}
 
 
 def require_background(

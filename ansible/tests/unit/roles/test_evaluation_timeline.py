@@ -63,6 +63,8 @@ def test_a_host_has_its_own_client_and_what_waits_for_its_end():
     load, drain = written["steps"]
     assert load["name"] == "steady-2"
     assert load["argv"][:5] == ["/runner", "client", "sluice-ycsb", "run", "rocksdb"]
+    # Without a step of this name and kind `sluice-evaluation record` refuses the run.
+    assert (drain["name"], drain["kind"]) == ("drain-steady-2", "drain")
     assert drain["after_step"] == "steady-2"
     assert drain["argv"][:6] == [
         "/runner", "client", "sluice-ycsb", "prepare", "rocksdb", "settle",
