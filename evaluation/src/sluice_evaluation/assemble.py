@@ -15,6 +15,7 @@ from typing import Any
 from sluice_evaluation import (
     control_events,
     histograms,
+    left_over,
     level_actions,
     node_metrics,
     run_checks,
@@ -127,11 +128,7 @@ class _staged:
 
     def __init__(self, results: Path, planned: dict[str, Any], failed: bool):
         self.destination = results / result_directory(planned, failed)
-        if self.destination.exists():
-            raise EvaluationError(
-                f"{self.destination} exists: records are never overwritten; "
-                "plan again for what is left"
-            )
+        left_over.require_free(self.destination)
 
     def __enter__(self) -> tuple[Path, Path]:
         parent = self.destination.parent

@@ -10,6 +10,7 @@ from sluice_evaluation import (
     analysis,
     assemble,
     experiment,
+    left_over,
     machine_speed,
     measurements,
     records,
@@ -103,7 +104,7 @@ def record(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check every record and measurement; 1 when one is wrong."""
+    """Check every record and measurement; 1 when one is wrong, or a run's folder has none."""
     if not options.results.is_dir():
         raise EvaluationError(
             f"{options.results} is not a folder; "
@@ -111,7 +112,7 @@ def check(options: argparse.Namespace) -> int:
         )
     found = [
         (path, kind.faults)
-        for kind in (records, measurements)
+        for kind in (records, left_over, measurements)
         for path in kind.find(options.results)
     ]
     faults = [text for path, faults_of in found for text in faults_of(path, options.results)]

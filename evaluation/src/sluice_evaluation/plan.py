@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sluice_evaluation import budget, freeze
+from sluice_evaluation import budget, freeze, left_over
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import MEASURE, TUNE, Cell, Experiment
 from sluice_evaluation.progress import NOTHING_DONE, State
@@ -85,7 +85,8 @@ def make_plan(
 ) -> dict[str, Any]:
     """The next stage that has something to run, as the command prints it.
 
-    With `budget_seconds` the plan ends with the last block that fits.
+    With `budget_seconds` the plan ends with the last block that fits. EvaluationError where a run
+    could not be recorded.
     """
     table = experiment.profile(profile)
     state = State.of(records, experiment.name, profile)
@@ -98,6 +99,7 @@ def make_plan(
     failed = state.failures(maximum_attempts, _wanted(experiment, profile, frozen))
     overhead = state.overhead(budget.guessed_overhead_seconds(table))
     runs = [run for block in budget.fitting(blocks, table, budget_seconds) for run in block]
+    left_over.require_none(runs, results)
     return {
         "experiment": experiment.name,
         "profile": profile,
