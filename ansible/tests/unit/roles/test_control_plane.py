@@ -121,3 +121,24 @@ def test_what_lets_workers_write_is_compared_also_when_it_is_gone():
     inputs = Host("agent", "n1", inventory_dir="/i").value("_agent_inputs")
     folder = "/etc/systemd/system/sluice-agent.service.d"
     assert {folder, f"{folder}/compaction.conf"} <= set(inputs)
+
+
+def test_what_an_interrupted_evaluation_has_left_is_gone_before_the_controller_is_started():
+    host = Host("controller", "n1", inventory_dir="/i")
+    names = [task["name"] for task in tasks_of("controller", "run.yml")]
+    removing, looking, stopping, starting = tasks_of("controller", "run.yml")[:4]
+    assert names.index("Start the controller now and at boot") == 3
+    # Without it the unit would keep the settings that were read before.
+    assert starting["ansible.builtin.systemd_service"]["daemon_reload"] is True
+    removed = host.templar().template(removing["ansible.builtin.file"])
+    written = Host("evaluation", "n1").value("_evaluation_controller_override")
+    assert removed == {"path": written, "state": "absent"}
+    asked = looking["ansible.builtin.command"]["argv"]
+    assert {"sluice-evaluation-*.timer", "sluice-evaluation-decisions.service"} <= set(asked)
+    there = {"_controller_program": {"stat": {"exists": True}}}
+    timer = "sluice-evaluation-kill-controller-1.timer"
+    for lines, stops in (([], False), ([f"{timer} loaded active waiting /bin/sh"], True)):
+        known = there | {"_controller_evaluation_units": {"stdout_lines": lines}}
+        assert host.holds(stopping, **known) is stops
+        argv = host.templar(**known).template(stopping["ansible.builtin.command"]["argv"])
+        assert argv == ["systemctl", "stop", *([timer] if lines else [])]
