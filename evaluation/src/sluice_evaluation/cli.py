@@ -86,7 +86,7 @@ def _recording(subcommands: argparse._SubParsersAction) -> None:
     record.add_argument("--failed-message", metavar="TEXT", help="what the step said")
     _results(record)
     record.set_defaults(run=commands.record)
-    check = _command(subcommands, "check", "check every record: schema, place, files, numbers")
+    check = _command(subcommands, "check", "check every record, and the settings frozen from them")
     check.add_argument("results", type=Path, nargs="?", default=Path("results"), metavar="DIR")
     check.set_defaults(run=commands.check)
 

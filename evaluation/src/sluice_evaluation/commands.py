@@ -10,6 +10,7 @@ from sluice_evaluation import (
     analysis,
     assemble,
     experiment,
+    frozen_check,
     left_over,
     machine_speed,
     measurements,
@@ -104,7 +105,7 @@ def record(options: argparse.Namespace) -> int:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check every record and measurement; 1 when one is wrong, or a run's folder has none."""
+    """Check records, frozen settings and measurements; 1 when one is wrong or a run has none."""
     if not options.results.is_dir():
         raise EvaluationError(
             f"{options.results} is not a folder; "
@@ -112,7 +113,7 @@ def check(options: argparse.Namespace) -> int:
         )
     found = [
         (path, kind.faults)
-        for kind in (records, left_over, measurements)
+        for kind in (records, frozen_check, left_over, measurements)
         for path in kind.find(options.results)
     ]
     faults = [text for path, faults_of in found for text in faults_of(path, options.results)]

@@ -4,7 +4,7 @@ import json
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -12,6 +12,9 @@ from typing import Any
 from sluice_evaluation.errors import EvaluationError
 from sluice_evaluation.experiment import TUNE, Cell, Experiment, matches
 from sluice_evaluation.records import Record, result_directory
+
+# The factors of cells, by id.
+Group = dict[str, dict[str, Any]]
 
 FILE_NAME = "frozen.json"
 # What cells are ranked by where none keeps to a bound.
@@ -101,8 +104,8 @@ def _failed(cells: dict[str, Cell], runs: int, tuning: list[Record]) -> dict[str
     return {cell: failed[cell, run] for cell, run in missing}
 
 
-def _ranked(
-    select: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+def ranked(
+    select: dict[str, Any], group: Group, tuning: list[Record], latency: str
 ) -> tuple[list[tuple[float, str]], str]:
     """Cells by a metric, best first, and which: those beyond the bound of `within` left out."""
     values = _medians(tuning, select["metric"], group, latency)
@@ -118,13 +121,13 @@ def _ranked(
 
 
 def _largest_ratios(
-    within: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+    within: dict[str, Any], group: Group, tuning: list[Record], latency: str
 ) -> dict[str, float]:
     """By cell, the largest of what its metrics are to those of the reference.
 
     A cell without one of the metrics has none; EvaluationError when no reference has it.
     """
-    reference = {i for i, cell in group.items() if matches(cell.factors, within["to"])}
+    reference = {i for i, factors in group.items() if matches(factors, within["to"])}
     largest: dict[str, float] = {}
     for metric in within["metrics"]:
         values = _medians(tuning, metric, group, latency)
@@ -146,7 +149,7 @@ def _sorted(values: dict[str, float], best: str) -> list[tuple[float, str]]:
 
 
 def _lacking(
-    select: dict[str, Any], group: dict[str, Cell], tuning: list[Record], latency: str
+    select: dict[str, Any], group: Group, tuning: list[Record], latency: str
 ) -> list[dict[str, str]]:
     """Cells that are not ranked as only some of their runs have what they would be ranked by."""
     found = {}
@@ -163,7 +166,7 @@ def _in_words(entries: list[dict[str, str]]) -> str:
 
 
 def _medians(
-    tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
+    tuning: list[Record], metric: str, cells: Collection[str], latency: str
 ) -> dict[str, float]:
     """The metric by cell, of the cells that have it in each run.
 
@@ -174,7 +177,7 @@ def _medians(
 
 
 def _values(
-    tuning: list[Record], metric: str, cells: dict[str, Cell], latency: str
+    tuning: list[Record], metric: str, cells: Collection[str], latency: str
 ) -> dict[str, list[float | None]]:
     """The metric of each complete run by cell."""
     values = defaultdict(list)
@@ -195,23 +198,23 @@ def _choice(
 ) -> dict[str, Any]:
     """The best of a group, with the whole ranking and what is not in it for lack of a figure."""
     select, latency = experiment.stage(TUNE)["select"], experiment.document["latency"]
-    kept = {identifier: cell for identifier, cell in group.items() if identifier not in failed}
+    kept = {i: cell.factors for i, cell in group.items() if i not in failed}
     unranked = [
         {"cell": identifier, "because": f"run {failed[identifier].plan['run']} failed"}
         for identifier in sorted(group.keys() & failed)
     ] + _lacking(select, kept, tuning, latency)
-    ranked, ranked_by = _ranked(select, kept, tuning, latency)
-    if not ranked:
+    ranking, ranked_by = ranked(select, kept, tuning, latency)
+    if not ranking:
         raise EvaluationError(
             f"no tuning cell of {per} has {select['metric']} in each of its complete runs"
             f"{_in_words(unranked)}: look at why in its records"
         )
-    best = group[ranked[0][1]]
+    best = group[ranking[0][1]]
     return {
         "per": per,
         "cell": best.id,
         "settings": _settings(best, experiment),
-        "ranking": [{"cell": identifier, "value": value} for value, identifier in ranked],
+        "ranking": [{"cell": identifier, "value": value} for value, identifier in ranking],
         # Where there was a bound, and none kept to it, it is not the metric.
         **({"ranked_by": ranked_by} if "within" in select else {}),
         **({"left_out": unranked} if unranked else {}),

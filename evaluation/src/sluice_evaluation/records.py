@@ -155,6 +155,11 @@ def find(results: Path) -> Iterator[Path]:
     return iter(sorted(results.glob(f"*/*/*/{PUBLISHED}/{RECORD_NAME}")))
 
 
+def find_in(profile: Path) -> Iterator[Path]:
+    """Those of one profile of an experiment, by its folder."""
+    return iter(sorted(profile.glob(f"*/{PUBLISHED}/{RECORD_NAME}")))
+
+
 def load(path: Path) -> Record:
     """Read and validate one record; EvaluationError when it is not valid."""
     try:
