@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+import left_in_memory
 from step_counts import Counts, counts_of
 from step_failures import failures_of
 
@@ -351,6 +352,8 @@ def main() -> int:
             print(f"{step.name} ({step.budget_seconds} s): {step.what}\n    {step.command}")
         return 0
     exit_on_termination()
+    for folder in left_in_memory.remove():
+        print(f"removed {folder}, which a killed test had left")
     start = time.monotonic()
     logs = TOP / ".work" / "tests" / arguments.suite
     outcomes = run_steps(steps, arguments.suite, logs, arguments.jobs)

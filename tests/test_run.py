@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import left_in_memory
 import pytest
 import run
 
@@ -341,6 +342,57 @@ def test_budget_of_a_suite_is_bounded(tmp_path):
 def test_declared_steps_are_valid():
     steps = run.load_steps(run.TOP / "tests" / "steps")
     assert run.suite_steps(steps, "test")
+
+
+NAMESPACE = Path("/proc/self/ns/pid").stat().st_ino
+
+
+@pytest.fixture
+def in_memory(tmp_path):
+    """Makes a folder as a test of a process does."""
+
+    def make(process, namespace=NAMESPACE):
+        log = tmp_path / f"sluice-test-{namespace}-{process}-1234567" / "state" / "log"
+        log.parent.mkdir(parents=True)
+        log.write_text("x")
+        return log.parent.parent
+
+    return make
+
+
+@pytest.fixture
+def dead():
+    """The number of a process that is gone."""
+    with subprocess.Popen(["true"]) as process:
+        return process.pid
+
+
+def test_what_a_killed_test_has_left_in_memory_is_removed(tmp_path, in_memory, dead):
+    left = in_memory(dead)
+    assert left_in_memory.remove(tmp_path) == [left]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_may_be_used_stays_in_memory(tmp_path, in_memory, dead):
+    in_memory(os.getpid())
+    # Of a process that is not to be seen from here, of whatever made that, and of earlier tests.
+    in_memory(dead, NAMESPACE + 1)
+    (tmp_path / "sluice-test-1234567").mkdir()
+    (tmp_path / f"sluice-power-{dead}-1").mkdir()
+    before = sorted(tmp_path.iterdir())
+    assert left_in_memory.remove(tmp_path) == []
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_another_process_has_taken_over_stays_in_memory(tmp_path, in_memory, dead):
+    left = in_memory(dead)
+    log = left / "state" / "log"
+    for options in ({"args": ["cat"], "cwd": log.parent}, {"args": ["cat", "-", log]}):
+        with subprocess.Popen(stdin=subprocess.PIPE, **options):
+            assert left_in_memory.remove(tmp_path) == []
+    with log.open():
+        assert left_in_memory.remove(tmp_path) == []
+    assert left_in_memory.remove(tmp_path) == [left]
 
 
 def test_exit_code_of_an_unknown_step():

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -20,7 +21,7 @@ func MemoryDirectory(t testing.TB) string {
 	if _, isBenchmark := t.(*testing.B); isBenchmark || !hasMemory() {
 		return t.TempDir()
 	}
-	directory, err := os.MkdirTemp(memoryFolder, "sluice-test-")
+	directory, err := os.MkdirTemp(memoryFolder, memoryName(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +31,15 @@ func MemoryDirectory(t testing.TB) string {
 		}
 	})
 	return directory
+}
+
+// memoryName says whose a folder is, and in which namespace that number is: tests/left_in_memory.py removes those of killed tests.
+func memoryName(t testing.TB) string {
+	var namespace unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &namespace); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("sluice-test-%d-%d-", namespace.Ino, os.Getpid())
 }
 
 func hasMemory() bool {
