@@ -4,10 +4,15 @@ from functools import cache
 from pathlib import Path
 
 from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import init_plugin_loader
 from ansible.template import Templar
+from ansible.utils.collection_loader import AnsibleCollectionConfig
 
 ROLES = Path(__file__).parents[3] / "roles"
 LOADER = DataLoader()
+# Roles have filters of the collection.
+if AnsibleCollectionConfig.collection_finder is None:
+    init_plugin_loader([str(ROLES.parents[1] / ".work")])
 
 
 @cache

@@ -5,6 +5,7 @@ from pathlib import Path
 import jinja2.nativetypes
 import pytest
 import yaml
+from host_before_port import host_before_port
 from role_files import Host, tasks_of
 
 COLLECTION = Path(__file__).parents[3]
@@ -48,6 +49,7 @@ def test_the_page_of_the_test_bed_is_not_on_every_address():
 def test_every_controller_writes_the_same_contexts():
     template = (ROLES / "controller" / "templates" / "cli.yml.j2").read_text()
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters["sluice.stores.host_before_port"] = host_before_port
     listens = "0.0.0.0:7413"
     hosts = {
         "one": {"ansible_host": "10.0.0.1", "controller_listen": listens},

@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
+from host_before_port import host_before_port
 from role_files import Host, tasks_of
 
 ROLE = Path(__file__).parents[3] / "roles" / "monitoring"
@@ -87,6 +88,7 @@ def test_controllers_are_read_where_they_listen(listen, own, others):
     template = variables["_monitoring_controller_targets"]
     host = {"ansible_host": "10.0.0.1"} | ({"controller_page_listen": listen} if listen else {})
     environment = jinja2.Environment(finalize=lambda value: "" if value is None else value)
+    environment.filters["sluice.stores.host_before_port"] = host_before_port
     for reader, address in (("one", own), ("two", others)):
         text = environment.from_string(template).render(
             monitoring_controllers=["one"], hostvars={"one": host}, inventory_hostname=reader
@@ -98,6 +100,7 @@ def test_pages_of_stores_are_read_at_the_hosts_of_their_group():
     template = (ROLE / "templates" / "prometheus.yml.j2").read_text()
     environment = jinja2.Environment(trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["to_json"] = json.dumps
+    environment.filters["sluice.stores.host_before_port"] = host_before_port
     text = environment.from_string(template).render(
         ansible_managed="managed",
         monitoring_cluster="c",
