@@ -1,9 +1,11 @@
 """A store that is one of several hosts: which of them a run starts, samples and looks at."""
 
 import pytest
-from role_files import Host, task_of
+import yaml
+from role_files import ROLES, Host, task_of, tasks_of
 
 HOSTS = ["ig1", "ig2", "ig3"]
+PROGRAMS = "/usr/local/lib/sluice/evaluation"
 CLUSTERED = {"clustered": True, "client_properties": {"ignite.addresses": "ig1:10800"}}
 
 
@@ -94,3 +96,27 @@ def test_variants_may_be_of_what_a_store_is_built_on(release, built):
     definition = {"store": "ignite", "version": "3.1.0"}
     host = evaluation(release, [], _evaluation_definition=definition)
     assert host.value("_evaluation_built") == built
+
+
+def test_stores_of_an_interrupted_evaluation_are_stopped_before_those_of_the_inventory():
+    [looking, stopping] = tasks_of("evaluation", "end_interrupted.yml")
+    assert looking["ansible.builtin.find"]["paths"] == "/run"
+    found = [{"path": f"/run/sluice-evaluation-{store}.json"} for store in ("hbase", "rocksdb")]
+    host = Host("evaluation", "hb1", _evaluation_interrupted={"files": found})
+    stores = host.templar(stopping).template(stopping["loop"])
+    assert stores == ["hbase", "rocksdb"]
+    argv = stopping["ansible.builtin.command"]["argv"]
+    assert host.templar(stopping, item="hbase").template(argv) == [f"{PROGRAMS}/hbase", "stop"]
+    site = yaml.safe_load((ROLES.parent / "playbooks" / "site.yml").read_text())
+    assert site[0]["tasks"][0]["ansible.builtin.import_role"]["tasks_from"] == "end_interrupted"
+    assert site[0]["tags"] == ["always"]
+
+
+@pytest.mark.parametrize("program", sorted(ROLES.glob("*/files/evaluation_store.py")))
+def test_each_store_is_found_by_the_name_of_its_program(program):
+    """What is started says so in a file of the store's name; each program has that, too."""
+    store = program.parents[1].name
+    assert f'STATE = Path("/run/sluice-evaluation-{store}.json")' in program.read_text()
+    assert f"{PROGRAMS}/{store}" in (program.parents[1] / "tasks" / "evaluation.yml").read_text()
+    hosts = yaml.safe_load((ROLES.parent / "playbooks" / "site.yml").read_text())[0]["hosts"]
+    assert store in hosts.split(":")
