@@ -27,8 +27,10 @@ def test_bounds_of_the_role_are_those_that_the_report_warns_by():
     ("registered", "recorded"),
     [
         ({"stdout": json.dumps(SEEN)}, {"processors": SEEN}),
-        # The run failed before it was its turn.
+        ({"stdout": json.dumps(SEEN), "failed": False}, {"processors": SEEN}),
+        # The run failed before it was its turn, or by it.
         ({}, {}),
+        ({"stdout": "", "failed": True}, {}),
     ],
 )
 def test_a_run_records_what_was_seen_before_it_and_not_before_another(
