@@ -59,7 +59,8 @@ type Voter struct {
 // Tuning are the times and sizes of Raft.
 type Tuning struct {
 	// Election is how long nothing may be heard of a leader, and Lease how long a leader goes on without a majority, at most
-	// as long. No answer rests on the lease: a majority is asked for each.
+	// as long. No answer rests on the lease: a majority is asked for each. After elections that came to nothing the former is
+	// longer for a while.
 	Election, Lease time.Duration
 	// SnapshotEntries is after how many entries a snapshot is taken, looked at every SnapshotPeriod; TrailingEntries
 	// stay in the log for voters that were away.
@@ -126,6 +127,7 @@ func Open(
 		return nil, errors.Join(err, r.transport.Close(), r.log.Close())
 	}
 	r.loops.Go(r.follow)
+	r.loops.Go(r.adaptElections)
 	return r, nil
 }
 
