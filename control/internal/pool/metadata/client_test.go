@@ -51,19 +51,28 @@ func (v electingVoter) ListVolumes(
 
 func nameOf(voter int) string { return fmt.Sprintf("n%d", voter+1) }
 
-// electingClient is a client of three such voters, which has no network.
+// electingClient is a client of three such voters.
 func electingClient(t *testing.T, voters *electing) *Client {
 	t.Helper()
-	client := &Client{window: newWindow()}
-	var names []string
+	var stubs []sluicev1.PoolMetadataServiceClient
 	for number := range 3 {
+		stubs = append(stubs, electingVoter{of: voters, number: number})
+	}
+	return clientOf(t, stubs)
+}
+
+// clientOf is a client of voters, which has no network.
+func clientOf(t *testing.T, stubs []sluicev1.PoolMetadataServiceClient) *Client {
+	t.Helper()
+	client := &Client{window: newWindow(), stubs: stubs}
+	var names []string
+	for number := range stubs {
 		connection, err := grpc.NewClient("passthrough:///none", grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, nameOf(number))
 		client.connections = append(client.connections, connection)
-		client.stubs = append(client.stubs, electingVoter{of: voters, number: number})
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	client.route = newRoute(names, client.connections)
@@ -107,4 +116,49 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 			t.Errorf("voters were asked %d times: %v", voters.asked, err)
 		}
 	})
+}
+
+// lateVoter is one of some of which the first leads, and was late with one answer. The others do not reach it, or pass nothing on.
+type lateVoter struct {
+	sluicev1.PoolMetadataServiceClient
+	number int
+	isLate *bool
+}
+
+func (v lateVoter) ListVolumes(
+	ctx context.Context, _ *sluicev1.ListVolumesRequest, _ ...grpc.CallOption,
+) (*sluicev1.ListVolumesResponse, error) {
+	if v.number > 0 {
+		refusal := entry.Refusef(entry.NotLeader, "it does not lead")
+		refusal.Leader = nameOf(0)
+		return nil, message.Status(refusal)
+	}
+	if *v.isLate {
+		*v.isLate = false
+		<-ctx.Done()
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	return &sluicev1.ListVolumesResponse{}, nil
+}
+
+// TestLeaderThatWasLateIsAskedAgain once all others were, of whom none has passed the call on: a lease has not the time that
+// one who is cut off is left alone for.
+func TestLeaderThatWasLateIsAskedAgain(t *testing.T) {
+	const voters, callTime = 5, 10 * time.Second
+	isLate := true
+	var stubs []sluicev1.PoolMetadataServiceClient
+	for number := range voters {
+		stubs = append(stubs, lateVoter{number: number, isLate: &isLate})
+	}
+	client := clientOf(t, stubs)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), callTime)
+		defer cancel()
+		if _, err := call(ctx, client, &sluicev1.ListVolumesRequest{}, sluicev1.PoolMetadataServiceClient.ListVolumes); err != nil {
+			t.Error(err)
+		}
+	})
+	if isLate {
+		t.Error("the leader was never late")
+	}
 }

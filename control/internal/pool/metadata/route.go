@@ -92,16 +92,16 @@ func (r *route) failed(asked hop, refusal *entry.Refusal, err error) {
 }
 
 // follow has the leader asked that a peer has named, by way of that peer if it is not reached directly. A peer that was
-// asked to pass a call on and has not done it does not reach the leader either, or is older than that.
+// asked to pass a call on and has not done it does not reach the leader either, is older than that, or knows of no other voters.
 func (r *route) follow(asked hop, leader int) {
 	switch {
 	case leader != nobody && r.mayBeReached(leader):
 		r.leader, r.through = leader, nobody
+	case asked.isPassedOn && leader == r.leader && r.after(asked.peer) == leader:
+		// Nobody is left: the leader itself was late, maybe, and is not by now.
+		r.silentUntil[leader], r.through = time.Time{}, nobody
 	case asked.isPassedOn && leader == r.leader:
 		r.through = r.after(asked.peer)
-		if r.through == leader {
-			r.through = r.after(leader)
-		}
 	default:
 		r.leader, r.through = leader, asked.peer
 	}
