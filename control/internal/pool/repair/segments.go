@@ -198,37 +198,43 @@ func isOn(file *entry.File, node string, place entry.Place) bool {
 	return file != nil && file.Layout.Has(place) && serverOf(*file, place) == node
 }
 
-// lookForLost notes the segments of a sealed file that are not on the server, though the metadata has them there: its
-// disk may be another one than before. The file may have been sealed or removed since: both are asked for again.
+// lookForLost notes the segments of a sealed file that are not on the server as they must be, though the metadata has them
+// there: its disk may be another one than before, or be as it was at an earlier time. The file may have been sealed or removed
+// since: both are asked for again.
 func (l *segmentsLook) lookForLost(ctx context.Context, file entry.File, states []segment.State) error {
 	if len(lost(file, l.node, states)) == 0 {
 		return nil
 	}
-	states, _, err := l.listSegments(ctx, l.node, &sluicev1.ListSegmentsRequest{FileId: file.ID[:]})
-	if err != nil {
-		return err
-	}
+	// The file first: its segments were sealed before it was.
 	now, err := l.metadata.File(ctx, file.ID)
 	if err != nil || now == nil {
 		return err
 	}
-	for _, place := range lost(file, l.node, states) {
-		if isOn(now, l.node, place) && now.Sealed {
-			l.logger.Warn("a segment of the pool is lost", "node", l.node, "file", file.ID.String(), "slot", place.Slot, "copy", place.Copy)
-			l.damaged[segmentAt{l.node, file.ID, place}] = true
-		}
+	states, _, err = l.listSegments(ctx, l.node, &sluicev1.ListSegmentsRequest{FileId: file.ID[:]})
+	if err != nil || len(lost(*now, l.node, states)) == 0 {
+		return err
+	}
+	// And once more: its segments are removed after it was.
+	if now, err = l.metadata.File(ctx, file.ID); err != nil || now == nil {
+		return err
+	}
+	for _, place := range lost(*now, l.node, states) {
+		l.logger.Warn("a segment of the pool is lost", "node", l.node, "file", file.ID.String(), "slot", place.Slot, "copy", place.Copy)
+		l.damaged[segmentAt{l.node, file.ID, place}] = true
 	}
 	return nil
 }
 
-// lost are the parts of a sealed file that should be among what a server has, and are not.
+// lost are the parts of a sealed file that a server should have sealed, with all that the file has of them, and has not.
 func lost(file entry.File, node string, states []segment.State) []entry.Place {
 	if !file.Sealed {
 		return nil
 	}
 	return slices.DeleteFunc(allPlaces(file.Layout), func(place entry.Place) bool {
-		id := segment.ID{File: file.ID, Slot: int(place.Slot), Copy: int(place.Copy)}
-		return bytesOf(file, place.Slot) == 0 || serverOf(file, place) != node || slices.Contains(file.Missing, place) ||
-			slices.ContainsFunc(states, func(state segment.State) bool { return state.ID == id })
+		id, bytes := segment.ID{File: file.ID, Slot: int(place.Slot), Copy: int(place.Copy)}, bytesOf(file, place.Slot)
+		return bytes == 0 || serverOf(file, place) != node || slices.Contains(file.Missing, place) ||
+			slices.ContainsFunc(states, func(state segment.State) bool {
+				return state.ID == id && state.Sealed && state.Length >= bytes
+			})
 	})
 }
