@@ -77,7 +77,7 @@ func (s *Store) holdAsSealed(segment *held) {
 		return
 	}
 	delete(s.open, segment.id)
-	s.sealed.Add(segment.id, segment)
+	s.sealed.add(segment)
 }
 
 // change has a segment for itself while it does something to it.

@@ -15,6 +15,8 @@ type held struct {
 	id        ID
 	directory string
 	parents   *parents
+	// sumsBytes is what the checksums of a sealed one count for among the recent ones, whose it is.
+	sumsBytes int64
 
 	mutex  sync.RWMutex
 	file   *os.File
@@ -99,6 +101,15 @@ func (h *held) loadSums(file *os.File) error {
 		return Failf(Corrupt, "%s has %d bytes, and %d when it was sealed", h.id, info.Size(), h.sums.length)
 	}
 	return nil
+}
+
+// sumsOnDisk is how large the file of a sealed segment's checksums is, 0 if there is none.
+func (h *held) sumsOnDisk() int64 {
+	info, err := os.Stat(h.path(fileName(h.id, h.epoch, true) + sumsSuffix))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 func (h *held) addSumsFrom(file *os.File, offset int64) error {

@@ -12,6 +12,9 @@ import (
 func (s *Store) Remove(file layout.FileID) (int, error) {
 	s.finding.Lock()
 	defer s.finding.Unlock()
+	if err := s.checkOpen(); err != nil {
+		return 0, err
+	}
 	directory := directoryOf(s.root, file)
 	entries, err := os.ReadDir(directory)
 	if errors.Is(err, os.ErrNotExist) {
@@ -31,7 +34,7 @@ func (s *Store) Remove(file layout.FileID) (int, error) {
 			delete(s.open, id)
 			_ = segment.close()
 		}
-		s.sealed.Remove(id)
+		s.sealed.remove(id)
 	}
 	if err := errors.Join(os.RemoveAll(directory), s.parents.syncEntries(filepath.Dir(directory))); err != nil {
 		return removed, Failf(Device, "remove %s: %w", directory, err)
@@ -58,7 +61,7 @@ func (s *Store) RemoveOne(id ID, epoch uint64) error {
 		return err
 	}
 	delete(s.open, id)
-	s.sealed.Remove(id)
+	s.sealed.remove(id)
 	return segment.unlink()
 }
 

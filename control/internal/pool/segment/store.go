@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sys/unix"
 )
 
@@ -26,9 +25,6 @@ type Options struct {
 // MaxRequestBytes is the most that is read or added at once.
 const MaxRequestBytes = 1 << 20
 
-// sealedKept is how many sealed segments' files and checksums are kept for the next read.
-const sealedKept = 4096
-
 // Store is a directory with segments. Its methods may be called at the same time.
 type Store struct {
 	root    string
@@ -38,10 +34,10 @@ type Store struct {
 	lock *os.File
 
 	// finding is held while a segment is looked for, made or removed, so that each open one is held once.
-	finding sync.Mutex
-	open    map[ID]*held
-	// sealed are those that were read last. They do not change, so that it does no harm to hold one twice.
-	sealed *lru.Cache[ID, *held]
+	finding  sync.Mutex
+	open     map[ID]*held
+	sealed   *recent
+	isClosed bool
 }
 
 // OpenStore takes a directory, which it makes, and removes what was not made to its end. Only one process may
@@ -79,20 +75,29 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	// What falls out is closed once its readers are done, for which nobody waits.
-	s.sealed, err = lru.NewWithEvict(sealedKept, func(_ ID, segment *held) { go segment.close() })
+	s.sealed, err = newRecent()
 	return err
 }
 
-// Close closes the files. Nothing is written: what was synced or sealed is on the disk.
+// Close closes the files. Nothing is written: what was synced or sealed is on the disk. Whoever comes later is refused. Only
+// then another process may have the directory.
 func (s *Store) Close() error {
 	s.finding.Lock()
 	defer s.finding.Unlock()
-	problems := []error{s.lock.Close()}
-	for _, segment := range slices.Concat(slices.Collect(maps.Values(s.open)), s.sealed.Values()) {
+	s.isClosed = true
+	var problems []error
+	for _, segment := range slices.Concat(slices.Collect(maps.Values(s.open)), s.sealed.all()) {
 		problems = append(problems, segment.close())
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, s.lock.Close())...)
+}
+
+// checkOpen refuses what comes after the end, as a request that had waited for the disk until then.
+func (s *Store) checkOpen() error {
+	if s.isClosed {
+		return Failf(Device, "the blocks of %s are not served any more", s.root)
+	}
+	return nil
 }
 
 // Space is the size of the file system, and what the store may still take of it, in bytes.
@@ -130,10 +135,13 @@ func (s *Store) find(id ID) (*held, error) {
 }
 
 func (s *Store) findLocked(id ID) (*held, error) {
+	if err := s.checkOpen(); err != nil {
+		return nil, err
+	}
 	if segment := s.open[id]; segment != nil {
 		return segment, nil
 	}
-	if segment, found := s.sealed.Get(id); found {
+	if segment, found := s.sealed.get(id); found {
 		return segment, nil
 	}
 	name, err := s.nameOf(id)
@@ -150,7 +158,7 @@ func (s *Store) findLocked(id ID) (*held, error) {
 
 func (s *Store) hold(segment *held) {
 	if segment.sealed {
-		s.sealed.Add(segment.id, segment)
+		s.sealed.add(segment)
 		return
 	}
 	s.open[segment.id] = segment
