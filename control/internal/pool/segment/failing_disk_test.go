@@ -3,14 +3,19 @@ package segment
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"sluice.dev/control/internal/pool/layout"
+	"sluice.dev/control/tests/process"
 )
 
-// failingSync has a sync of a segment fail, as of a disk that has an error, and gives its file.
-func failingSync(t *testing.T, store *Store, id ID) *os.File {
+// withFailingSyncs does something while syncs of a segment fail, as of a disk that has an error, which it must fail for. It
+// gives the segment's file.
+func withFailingSyncs(t *testing.T, store *Store, id ID, do func() error) *os.File {
 	t.Helper()
 	segment, err := store.find(id)
 	if err != nil {
@@ -24,8 +29,8 @@ func failingSync(t *testing.T, store *Store, id ID) *os.File {
 	}
 	defer func() { _, _ = reader.Close(), writer.Close() }()
 	segment.file = writer
-	if _, err := store.Sync(id, 1); ReasonOf(err) != Device {
-		t.Fatalf("the sync has ended with %v", err)
+	if err := do(); ReasonOf(err) != Device {
+		t.Fatalf("it has ended with %v", err)
 	}
 	segment.file = file
 	return file
@@ -45,7 +50,10 @@ func TestDiskThatHasFailedOnce(t *testing.T) {
 			if _, err := store.Append(id, 1, 0, content); err != nil {
 				t.Fatal(err)
 			}
-			file := failingSync(t, store, id)
+			file := withFailingSyncs(t, store, id, func() error {
+				_, err := store.Sync(id, 1)
+				return err
+			})
 			if dropped {
 				if _, err := file.WriteAt(make([]byte, PageBytes), PageBytes); err != nil {
 					t.Fatal(err)
@@ -99,5 +107,100 @@ func TestDirectoryThatHasFailedOnce(t *testing.T) {
 	}
 	if _, err := store.Seal(other, 1, 6); err != nil {
 		t.Errorf("another file: %v", err)
+	}
+}
+
+// TestSegmentThatCouldNotBeSealedLeavesNothing when it is removed: the checksums of attempts to seal it are on the disk already,
+// also those of an epoch before its own.
+func TestSegmentThatCouldNotBeSealedLeavesNothing(t *testing.T) {
+	for name, isSealedLater := range map[string]bool{"open": false, "sealed later": true} {
+		t.Run(name, func(t *testing.T) {
+			directory := t.TempDir()
+			store, err := OpenStore(directory, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			id := ID{File: layout.FileID{1}}
+			if _, err := store.Append(id, 1, 0, []byte("sluice")); err != nil {
+				t.Fatal(err)
+			}
+			withFailingSyncs(t, store, id, func() error {
+				_, err := store.Seal(id, 1, 6)
+				return err
+			})
+			if sums := sumsIn(t, directory); len(sums) != 1 {
+				t.Fatalf("there are the checksums %q", sums)
+			}
+			if isSealedLater {
+				if _, err := store.Seal(id, 2, 6); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := store.RemoveOne(id, 3); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(directoryOf(directory, id.File)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("its directory is left with %q: %v", sumsIn(t, directory), err)
+			}
+		})
+	}
+}
+
+func sumsIn(t *testing.T, directory string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(directory, "*", "*", "*"+sumsSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// TestRemovalThatWaitsForTheDisk holds nobody up who has to do with other segments.
+func TestRemovalThatWaitsForTheDisk(t *testing.T) {
+	const patience = 2 * time.Minute
+	for name, remove := range map[string]func(*Store, ID) error{
+		"segment": func(store *Store, id ID) error { return store.RemoveOne(id, 2) },
+		"file": func(store *Store, id ID) error {
+			_, err := store.Remove(id.File)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := withRoom(t, t.TempDir(), mostSumsBytes)
+			defer store.Close()
+			removed, other := numbered(1), numbered(2)
+			for _, id := range []ID{removed, other} {
+				if _, err := store.Append(id, 1, 0, []byte("sluice")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// No sync of a directory begins before that.
+			store.parents.mutex.Lock()
+			ended, added := make(chan error, 1), make(chan error, 1)
+			go func() { ended <- remove(store, removed) }()
+			process.Eventually(t, func() error {
+				if _, err := os.Stat(directoryOf(store.root, removed.File)); !errors.Is(err, os.ErrNotExist) {
+					return fmt.Errorf("it is not removed: %w", err)
+				}
+				return nil
+			})
+			go func() {
+				_, err := store.Append(other, 1, 6, []byte("sluice"))
+				added <- err
+			}()
+			select {
+			case err := <-added:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(patience):
+				t.Error("another segment waits as well")
+			}
+			store.parents.mutex.Unlock()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

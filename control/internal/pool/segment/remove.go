@@ -4,24 +4,37 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"sluice.dev/control/internal/pool/layout"
 )
 
 // Remove removes the segments of a file, and says how many there were. It is on the disk when it returns.
 func (s *Store) Remove(file layout.FileID) (int, error) {
+	directory := directoryOf(s.root, file)
+	removed, err := s.removeAll(file, directory)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err == nil {
+		err = s.parents.syncEntries(filepath.Dir(directory))
+	}
+	if err != nil {
+		return removed, Failf(Device, "remove %s: %w", directory, err)
+	}
+	return removed, nil
+}
+
+// removeAll removes the directory of a file. The disk is waited for after it, so that nobody else waits meanwhile.
+func (s *Store) removeAll(file layout.FileID, directory string) (int, error) {
 	s.finding.Lock()
 	defer s.finding.Unlock()
 	if err := s.checkOpen(); err != nil {
 		return 0, err
 	}
-	directory := directoryOf(s.root, file)
 	entries, err := os.ReadDir(directory)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
 	if err != nil {
-		return 0, Failf(Device, "remove %s: %w", directory, err)
+		return 0, err
 	}
 	removed := 0
 	for _, entry := range entries {
@@ -36,10 +49,7 @@ func (s *Store) Remove(file layout.FileID) (int, error) {
 		}
 		s.sealed.remove(id)
 	}
-	if err := errors.Join(os.RemoveAll(directory), s.parents.syncEntries(filepath.Dir(directory))); err != nil {
-		return removed, Failf(Device, "remove %s: %w", directory, err)
-	}
-	return removed, nil
+	return removed, os.RemoveAll(directory)
 }
 
 // RemoveOne removes a segment, unless it has seen that epoch or a higher one: what was written under an epoch
@@ -48,17 +58,34 @@ func (s *Store) RemoveOne(id ID, epoch uint64) error {
 	if err := id.check(); err != nil {
 		return err
 	}
-	s.finding.Lock()
-	defer s.finding.Unlock()
-	segment, err := s.findLocked(id)
+	changed, err := s.removeOne(id, epoch)
 	if isGone(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	err = s.parents.syncEntries(changed)
+	if errors.Is(err, os.ErrNotExist) {
+		// Somebody else has removed the last segment in it.
+		err = s.parents.syncEntries(filepath.Dir(changed))
+	}
+	if err != nil {
+		return ofDevice("remove", id, err)
+	}
+	return nil
+}
+
+// removeOne gives the directory that is changed by it, and then is to be on the disk.
+func (s *Store) removeOne(id ID, epoch uint64) (changed string, err error) {
+	s.finding.Lock()
+	defer s.finding.Unlock()
+	segment, err := s.findLocked(id)
+	if err != nil {
+		return "", err
+	}
 	if err := segment.giveUp(epoch); err != nil {
-		return err
+		return "", err
 	}
 	delete(s.open, id)
 	s.sealed.remove(id)
@@ -80,22 +107,35 @@ func (h *held) giveUp(epoch uint64) error {
 }
 
 // unlink removes the data before the checksums: a segment that is there has them. The directory goes with its last
-// segment.
-func (h *held) unlink() error {
-	data := h.path(fileName(h.id, h.epoch, h.sealed))
-	err := os.Remove(data)
-	if err == nil && h.sealed {
-		err = os.Remove(data + sumsSuffix)
+// segment. It gives the directory that is changed.
+func (h *held) unlink() (changed string, err error) {
+	err = os.Remove(h.path(fileName(h.id, h.epoch, h.sealed)))
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		err = h.unlinkSums()
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return ofDevice("remove", h.id, err)
+	if err != nil {
+		return "", ofDevice("remove", h.id, err)
 	}
-	changed := h.directory
 	if os.Remove(h.directory) == nil {
-		changed = filepath.Dir(h.directory)
+		return filepath.Dir(h.directory), nil
 	}
-	if err := h.parents.syncEntries(changed); err != nil {
-		return ofDevice("remove", h.id, err)
+	return h.directory, nil
+}
+
+// unlinkSums removes all checksums of a segment: an open one has some too, of whatever epoch, where it could not be sealed.
+func (h *held) unlinkSums() error {
+	entries, err := os.ReadDir(h.directory)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		data, isSums := strings.CutSuffix(entry.Name(), sumsSuffix)
+		if id, _, _, ok := parseName(h.id.File, data); !isSums || !ok || id != h.id {
+			continue
+		}
+		if err := os.Remove(h.path(entry.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
