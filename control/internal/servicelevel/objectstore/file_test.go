@@ -59,6 +59,8 @@ func TestAFileThatIsBrokenIsLeftAlone(t *testing.T) {
 	for _, text := range []string{
 		"{", `{"format": 2, "revision": 1, "service_levels": []}`, `{"format": 1, "other": 1}`,
 		`{"format": 1, "revision": 1, "service_levels": [{"name": "a"}]}`,
+		`{"format": 1, "revision": 1, "service_levels": []}{"format": 1, "revision": 2, "service_levels": []}`,
+		`{"format": 1, "revision": 1, "service_levels": []} ]`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -109,6 +111,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"format":1,"revision":18446744073709551615,"service_levels":null}`))
+	f.Add(append(slices.Clone(text), '}'))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		set, err := decode(text, 1)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,9 +64,7 @@ func decode(text []byte, place int64) (Set, error) {
 			WithHint("Put a copy back, or remove what is empty if there is to be no service level; nothing is changed meanwhile.")
 	}
 	var read document
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&read); err != nil {
+	if err := unmarshal(text, &read); err != nil {
 		return Set{}, store.Errorf(store.CodeUnavailable, "the service levels that are kept cannot be read: %w", err).
 			WithHint("Put a copy back; nothing is changed while they cannot be read.")
 	}
@@ -80,6 +79,19 @@ func decode(text []byte, place int64) (Set, error) {
 		}
 	}
 	return Set{Objects: read.ServiceLevels, Revision: read.Revision, place: place}, nil
+}
+
+// unmarshal reads one document, of known members alone, that nothing follows.
+func unmarshal(text []byte, into *document) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if end := decoder.InputOffset(); len(bytes.TrimSpace(text[end:])) > 0 {
+		return fmt.Errorf("something follows the document, which ends after %d bytes", end)
+	}
+	return nil
 }
 
 func changedMeanwhile() error {
