@@ -223,12 +223,18 @@ func (c *Client) exchangeLines(ctx context.Context, line []byte) ([]byte, error)
 }
 
 func (c *Client) writeAndRead(line []byte) ([]byte, error) {
-	if _, err := c.connection.Write(line); err != nil {
-		return nil, err
-	}
+	_, writeErr := c.connection.Write(line)
 	answer, err := ReadLine(c.reader)
-	if err != nil {
+	switch {
+	case writeErr == nil && err == nil:
+		return answer, nil
+	case err == nil:
+		// Who turns a connection away says why, and closes it without waiting for a request.
+		_ = c.disconnect()
+		return answer, nil
+	case writeErr != nil:
+		return nil, writeErr
+	default:
 		return nil, fmt.Errorf("no answer: %w", err)
 	}
-	return answer, nil
 }

@@ -101,7 +101,8 @@ func IsFull(err error) bool {
 
 // MayBeOver says of an error of a living agent that the session may have lost its lease.
 func MayBeOver(err error) bool {
-	return codeOf(err) == store.CodeUnavailable && !IsFull(err) || reasonOf(err) == string(entry.Fenced)
+	isUnavailable := codeOf(err) == store.CodeUnavailable && !IsFull(err) && !errors.Is(err, errBroken)
+	return isUnavailable || reasonOf(err) == string(entry.Fenced)
 }
 
 // Append adds bytes to a file that was created.

@@ -69,10 +69,17 @@ func (l *lane) exchange(ctx context.Context, asked request, result any) error {
 	// After the deadline, which would take its place in a context that ends just now.
 	stop := context.AfterFunc(ctx, func() { _ = l.socket.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if err := l.send(asked); err != nil {
+	line, err := l.encode(asked)
+	if err != nil {
 		return fmt.Errorf("%w to %s: %w", errBroken, asked.method, err)
 	}
+	parts := net.Buffers{line, asked.payload}
+	_, sendErr := parts.WriteTo(l.socket)
+	// An agent that turns a connection away says why, and closes it without waiting for a request.
 	answered, err := l.receive()
+	if sendErr != nil && !errors.As(err, new(*localprotocol.Error)) {
+		err = sendErr
+	}
 	if err != nil {
 		return fmt.Errorf("%w to %s: %w", errBroken, asked.method, err)
 	}
@@ -85,18 +92,16 @@ func (l *lane) exchange(ctx context.Context, asked request, result any) error {
 	return nil
 }
 
-func (l *lane) send(asked request) error {
+func (l *lane) encode(asked request) ([]byte, error) {
 	l.lastID++
 	params, err := json.Marshal(asked.params)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.lastID, asked.method, params)
-	parts := net.Buffers{line, asked.payload}
-	_, err = parts.WriteTo(l.socket)
-	return err
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", l.lastID, asked.method, params), nil
 }
 
+// receive gives what the connection is ended for as a *localprotocol.Error: it is the answer to no request.
 func (l *lane) receive() (response, error) {
 	line, err := localprotocol.ReadLineUpTo(l.reader, message.MaxLineBytes)
 	if err != nil {
@@ -105,6 +110,9 @@ func (l *lane) receive() (response, error) {
 	var read response
 	if err := json.Unmarshal(line, &read); err != nil {
 		return response{}, err
+	}
+	if read.Error != nil && bytes.Equal(read.ID, []byte("null")) {
+		return response{}, read.Error
 	}
 	if !bytes.Equal(read.ID, fmt.Append(nil, l.lastID)) {
 		return response{}, fmt.Errorf("the answer is to %s", read.ID)
