@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"sluice.dev/control/internal/security"
+	"sluice.dev/control/tests/ports"
 )
 
 const (
@@ -124,20 +123,15 @@ agents:
 }
 
 func freePorts(count int) ([]int, error) {
-	var ports []int
+	var free []int
 	for range count {
-		listener, err := net.Listen("tcp4", "0.0.0.0:0")
+		port, err := ports.Free()
 		if err != nil {
 			return nil, err
 		}
-		defer listener.Close()
-		address, isTCP := listener.Addr().(*net.TCPAddr)
-		if !isTCP {
-			return nil, errors.New("a TCP listener has no TCP address")
-		}
-		ports = append(ports, address.Port)
+		free = append(free, port)
 	}
-	return ports, nil
+	return free, nil
 }
 
 func waitFor(ctx context.Context, condition func() error) error {

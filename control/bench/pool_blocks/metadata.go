@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"time"
 
 	"sluice.dev/control/internal/pool/files"
 	"sluice.dev/control/internal/pool/metadata"
 	"sluice.dev/control/internal/pool/stripe"
+	"sluice.dev/control/tests/ports"
 )
 
 const (
@@ -31,11 +31,12 @@ func metadataConfigs(devices []string) ([]map[string]any, error) {
 	}
 	voters := make([]map[string]any, count)
 	for i := range voters {
-		address, err := freeAddress()
+		// Voters must know all addresses before they start.
+		port, err := ports.Free()
 		if err != nil {
 			return nil, err
 		}
-		voters[i] = map[string]any{"node": nodeName(i), "address": address}
+		voters[i] = map[string]any{"node": nodeName(i), "address": fmt.Sprintf("127.0.0.1:%d", port)}
 	}
 	configs := make([]map[string]any, count)
 	for i := range configs {
@@ -44,15 +45,6 @@ func metadataConfigs(devices []string) ([]map[string]any, error) {
 		}
 	}
 	return configs, nil
-}
-
-// freeAddress is one that nobody listens on: voters must know all addresses before they start.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 func nodeName(number int) string {

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"sync"
@@ -15,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sluice.dev/control/tests/ports"
 )
 
 // deadline is how long anything that a test waits for may take on a loaded machine.
@@ -138,48 +138,15 @@ func Eventually(t testing.TB, condition func() error) {
 	}
 }
 
-// Ports that the kernel gives to nobody by itself, neither to a listener on port 0 nor to a
-// connection: those from 32768 on could be given away before they are listened on.
-const firstPort, portCount = 10000, 22768
-
 // FreeAddress is an address on this machine that nothing listens on, another one each time, also for the tests of other
 // packages that run at the same time.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	for range portCount {
-		port := firstPort + rand.IntN(portCount)
-		if !claim(port) {
-			continue
-		}
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			continue
-		}
-		listener.Close()
-		return address
-	}
-	t.Fatal("no port is free")
-	return ""
-}
-
-var (
-	claimsMutex sync.Mutex
-	// claims are kept: a listener that nobody knows any more would be closed.
-	claims []net.Listener
-)
-
-// claim takes a port for this process, among all that run tests: of a name that is no file one process listens on, as long as it
-// lasts.
-func claim(port int) bool {
-	listener, err := net.Listen("unix", fmt.Sprintf("@sluice-test-port-%d", port))
+	port, err := ports.Free()
 	if err != nil {
-		return false
+		t.Fatal(err)
 	}
-	claimsMutex.Lock()
-	defer claimsMutex.Unlock()
-	claims = append(claims, listener)
-	return true
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 type output struct {
