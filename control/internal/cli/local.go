@@ -33,25 +33,32 @@ const localCheckLong = `Check that a plug-in keeps the contract of the local pro
 form of TAP, and a summary at the end; the exit code is 1 if a check failed.
 
 The checks give orders: the mildest that the plug-in offers, for a minute at most. They start tasks
-if the plug-in can, and end what they gave. Run them against a store that nobody depends on.`
+if the plug-in can, and end what they gave. Run them against a store that nobody depends on.
+
+On a machine that has much else to do a right plug-in may be slow to answer: give it the time with
+--patience. Times that the contract itself names do not become longer: a lease ends at most 500 ms late,
+and a task that is aborted within 5 s.`
 
 func newLocalCheck(environment Environment) *cobra.Command {
-	return &cobra.Command{
+	patience := positiveDuration(contract.DefaultPatience)
+	command := &cobra.Command{
 		Use:     "check SOCKET",
 		Short:   "Check that a plug-in keeps the contract of the local protocol",
 		Long:    localCheckLong,
-		Example: "  sluice local check /run/sluice/rocksdb/orders.sock",
+		Example: "  sluice local check /run/sluice/rocksdb/orders.sock\n  sluice local check /run/sluice/rocksdb/orders.sock --patience 1m",
 		Args:    positional("SOCKET"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return checkSocket(command.Context(), environment, arguments[0])
+			return checkSocket(command.Context(), environment, arguments[0], time.Duration(patience))
 		},
 	}
+	command.Flags().Var(&patience, "patience", "`TIME` that an answer may take: more on a busy machine")
+	return command
 }
 
-func checkSocket(ctx context.Context, environment Environment, socketPath string) error {
+func checkSocket(ctx context.Context, environment Environment, socketPath string, patience time.Duration) error {
 	outcomes := map[contract.Outcome]int{}
 	number := 0
-	contract.Run(ctx, socketPath, func(check contract.Check) {
+	contract.Run(ctx, socketPath, patience, func(check contract.Check) {
 		number++
 		outcomes[check.Outcome]++
 		fmt.Fprint(environment.Stdout, checkLines(number, check))

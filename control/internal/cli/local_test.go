@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,13 +50,28 @@ func serveReference(t *testing.T) string {
 
 func TestLocalCheckOfAGoodPlugIn(t *testing.T) {
 	w := newWorld(t)
-	got := w.run(t, "local", "check", serveReference(t))
+	got := w.run(t, "local", "check", "--patience", patience.String(), serveReference(t))
 	if got.code != exitOK || got.stderr != "" {
 		t.Errorf("exit code %d, error %q, output\n%s", got.code, got.stderr, got.stdout)
 	}
 	if !strings.HasPrefix(got.stdout, "ok 1 - ") || !strings.Contains(got.stdout, "\n# ") ||
 		!strings.Contains(got.stdout, ", 0 failed,") {
 		t.Errorf("output\n%s", got.stdout)
+	}
+}
+
+// A plug-in that takes connections and says nothing is waited for as long as the checks were told.
+func TestLocalCheckIsAsPatientAsItIsTold(t *testing.T) {
+	w := newWorld(t)
+	socketPath := filepath.Join(referencetest.SocketDirectory(t), "silent.sock")
+	listener, err := net.Listen("unix", socketPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	got := w.run(t, "local", "check", "--patience", "20ms", socketPath)
+	if got.code != exitFailure || !strings.Contains(got.stdout, "#   problem: there was no answer within 20ms") {
+		t.Errorf("exit code %d, error %q, output\n%s", got.code, got.stderr, got.stdout)
 	}
 }
 

@@ -101,7 +101,10 @@ func checkHalfClosed(ctx context.Context, s *subject) error {
 
 // expectEnd makes sure that the plug-in closes the connection.
 func (c *connection) expectEnd() error {
-	_, err := io.Copy(io.Discard, c.reader)
+	err := c.wait()
+	if err == nil {
+		_, err = io.Copy(io.Discard, c.reader)
+	}
 	if err != nil {
 		return fmt.Errorf("the plug-in did not close the connection: %w", err)
 	}

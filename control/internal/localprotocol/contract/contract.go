@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sluice.dev/control/internal/localprotocol"
 )
@@ -50,9 +51,10 @@ func (s skipped) Error() string {
 }
 
 // Run makes every check in order against the plug-in that serves a socket, and reports each when it
-// is done. When the context ends, so do the checks; those that are left are reported as skipped.
-func Run(ctx context.Context, socketPath string, report func(Check)) {
-	examined := &subject{socketPath: socketPath}
+// is done. An answer may take as long as the patience; what the protocol itself bounds by time, the ends of leases and of
+// aborted tasks, does not depend on it. When the context ends, so do the checks; those that are left are reported as skipped.
+func Run(ctx context.Context, socketPath string, patience time.Duration, report func(Check)) {
+	examined := &subject{socketPath: socketPath, patience: patience}
 	var blocked error
 	for _, each := range checks() {
 		if blocked == nil {

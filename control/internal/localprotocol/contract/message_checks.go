@@ -96,6 +96,10 @@ func (c *connection) exchangeAccepted(line string) error {
 }
 
 func (c *connection) exchange(line string) (answer, error) {
+	// Since it was dialed others may have been waited for.
+	if err := c.wait(); err != nil {
+		return answer{}, err
+	}
 	if _, err := c.Write([]byte(line + "\n")); err != nil {
 		return answer{}, err
 	}

@@ -9,18 +9,21 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"sluice.dev/control/internal/localprotocol"
 	"sluice.dev/control/internal/store"
 )
 
-// answerTimeout is how long a plug-in may take for an answer; it should take a millisecond.
-const answerTimeout = 5 * time.Second
+// DefaultPatience is how long an answer may take on a machine that has not much else to do; it should take a millisecond.
+const DefaultPatience = 5 * time.Second
 
 // subject is the plug-in that is examined.
 type subject struct {
 	socketPath string
+	// patience is how long an answer may take.
+	patience time.Duration
 	// description is set by the check that comes first.
 	description description
 }
@@ -78,33 +81,45 @@ type answer struct {
 // connection is a connection on which anything can be sent.
 type connection struct {
 	*net.UnixConn
-	reader *bufio.Reader
+	reader   *bufio.Reader
+	patience time.Duration
 }
 
-// dial makes a connection, which lasts as long as some answers may take.
+// dial makes a connection, which lasts as long as its next answer may take.
 func (s *subject) dial(ctx context.Context) (*connection, error) {
-	dialer := net.Dialer{Timeout: answerTimeout}
-	made, err := dialer.DialContext(ctx, "unix", s.socketPath)
+	dialer := net.Dialer{Timeout: s.patience}
+	dialed, err := dialer.DialContext(ctx, "unix", s.socketPath)
 	if err != nil {
 		return nil, err
 	}
-	unix, isUnix := made.(*net.UnixConn)
+	unix, isUnix := dialed.(*net.UnixConn)
 	if !isUnix {
-		return nil, errors.Join(fmt.Errorf("%s is not a Unix socket", s.socketPath), made.Close())
+		return nil, errors.Join(fmt.Errorf("%s is not a Unix socket", s.socketPath), dialed.Close())
 	}
-	if err := unix.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+	made := &connection{unix, bufio.NewReader(unix), s.patience}
+	if err := made.wait(); err != nil {
 		return nil, errors.Join(err, unix.Close())
 	}
-	return &connection{unix, bufio.NewReader(unix)}, nil
+	return made, nil
+}
+
+// wait has the time for what comes next begin.
+func (c *connection) wait() error {
+	return c.SetDeadline(time.Now().Add(c.patience))
 }
 
 // receive reads one answer and makes sure of its form.
 func (c *connection) receive() (answer, error) {
-	line, err := localprotocol.ReadLine(c.reader)
-	if errors.Is(err, io.EOF) {
-		return answer{}, errors.New("the connection was closed instead of an answer")
+	if err := c.wait(); err != nil {
+		return answer{}, err
 	}
-	if err != nil {
+	line, err := localprotocol.ReadLine(c.reader)
+	switch {
+	case errors.Is(err, io.EOF):
+		return answer{}, errors.New("the connection was closed instead of an answer")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return answer{}, fmt.Errorf("there was no answer within %v: %w", c.patience, err)
+	case err != nil:
 		return answer{}, fmt.Errorf("there was no answer: %w", err)
 	}
 	if err := localprotocol.Validate("response", line); err != nil {

@@ -17,8 +17,10 @@ const (
 	ordersOfTasks = 1
 	// maxTaskBytes bounds the id of a task that can be aborted.
 	maxTaskBytes = 255
-	// taskTime is how long a plug-in may take to show a task that was started, or to end one.
-	taskTime = 5 * time.Second
+	// abortTime is how long a plug-in may take to end a task that was aborted.
+	abortTime = 5 * time.Second
+	// longestStart bounds how long a task that was started may take to be shown: the lease that holds it lasts a minute.
+	longestStart = 20 * time.Second
 )
 
 func taskChecks() []check {
@@ -151,7 +153,7 @@ func checkAbort(ctx context.Context, s *subject) error {
 		return fmt.Errorf("abort of task %q, which is %s: %w", aborted.ID, aborted.State, err)
 	}
 	isGone := func(found []task) bool { return !slices.ContainsFunc(found, aborted.isLive) }
-	if _, err := s.awaitTasks(ctx, offered.Kind, isGone); err != nil {
+	if _, err := s.awaitTasks(ctx, offered.Kind, abortTime, isGone); err != nil {
 		return fmt.Errorf("task %q was aborted, but has not ended: %w", aborted.ID, err)
 	}
 	if err := s.callRefused(ctx, "abort", order, localprotocol.NumberNotFound); err != nil {
@@ -180,7 +182,7 @@ func (s *subject) heldTask(ctx context.Context, offered capability, hold members
 	isThere := func(found []task) bool {
 		return slices.ContainsFunc(found, task.canEnd)
 	}
-	found, err := s.awaitTasks(ctx, offered.Kind, isThere)
+	found, err := s.awaitTasks(ctx, offered.Kind, min(s.patience, longestStart), isThere)
 	if errors.Is(err, errNoChange) {
 		return task{}, skipped("there was nothing to start, and no task to abort that is not queued")
 	}
@@ -190,13 +192,13 @@ func (s *subject) heldTask(ctx context.Context, offered capability, hold members
 	return found[slices.IndexFunc(found, task.canEnd)], nil
 }
 
-var errNoChange = errors.New("not within 5 s")
+var errNoChange = errors.New("in vain waited")
 
-// awaitTasks looks at the tasks of a kind until they are as wanted.
-func (s *subject) awaitTasks(ctx context.Context, kind store.Kind, wanted func([]task) bool) ([]task, error) {
+// awaitTasks looks at the tasks of a kind until they are as wanted, which they must be within a time.
+func (s *subject) awaitTasks(ctx context.Context, kind store.Kind, within time.Duration, wanted func([]task) bool) ([]task, error) {
 	ticker := time.NewTicker(pollPeriod)
 	defer ticker.Stop()
-	for latest := time.Now().Add(taskTime); ; {
+	for latest := time.Now().Add(within); ; {
 		isLast := time.Now().After(latest)
 		var snapshot struct {
 			Tasks []task `json:"tasks"`
@@ -209,7 +211,7 @@ func (s *subject) awaitTasks(ctx context.Context, kind store.Kind, wanted func([
 		case wanted(found):
 			return found, nil
 		case isLast:
-			return nil, errNoChange
+			return nil, fmt.Errorf("%w for %v", errNoChange, within)
 		}
 		select {
 		case <-ctx.Done():

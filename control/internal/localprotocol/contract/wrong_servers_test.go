@@ -212,7 +212,7 @@ func relayOf(respond responder) relay {
 // The relay itself is not what the checks find.
 func TestHonestRelayKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	contract.Run(t.Context(), relayOf(honest).start(t), func(check contract.Check) {
+	contract.Run(t.Context(), relayOf(honest).start(t), patience, func(check contract.Check) {
 		if check.Outcome != contract.Passed {
 			t.Errorf("%s %s: %s", check.Name, check.Outcome, check.Problem)
 		}
@@ -239,7 +239,7 @@ func TestQueueWithoutAccessKeepsTheContract(t *testing.T) {
 		}
 		return answer
 	}
-	contract.Run(t.Context(), relayOf(respond).start(t), func(check contract.Check) {
+	contract.Run(t.Context(), relayOf(respond).start(t), patience, func(check contract.Check) {
 		if check.Name == "abort" && (check.Outcome != contract.Passed || !seen.Load()) {
 			t.Errorf("%s %s: %s; the queued task was seen: %v", check.Name, check.Outcome, check.Problem, seen.Load())
 		}
@@ -287,7 +287,7 @@ func expectFound(t *testing.T, wrong relay, name string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var made []string
-	contract.Run(ctx, wrong.start(t), func(check contract.Check) {
+	contract.Run(ctx, wrong.start(t), contract.DefaultPatience, func(check contract.Check) {
 		made = append(made, check.Name)
 		if check.Name != name {
 			return
