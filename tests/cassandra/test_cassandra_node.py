@@ -44,7 +44,7 @@ def test_a_statement_that_is_refused_is_named(filled: CassandraNode) -> None:
 
 def test_the_plugin_keeps_the_contract(filled: CassandraNode, sluice: Path) -> None:
     filled.nodetool("flush", "shop")
-    check = [str(sluice), "local", "check", str(filled.socket)]
+    check = [str(sluice), "local", "check", "--patience", "2m", str(filled.socket)]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 failed, 0 skipped" in done.stdout

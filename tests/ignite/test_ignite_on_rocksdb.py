@@ -50,7 +50,7 @@ def test_tables_are_in_the_patched_library_and_sluice_sees_it(
     answer = subprocess.run(ask, check=True, capture_output=True, text=True).stdout
     families = {debt.get("scope", "") for debt in json.loads(answer)["snapshot"]["debts"]}
     assert {"rocksdb-rocks/cf-data", "vault/default"} <= families
-    check = [str(sluice), "local", "check", socket]
+    check = [str(sluice), "local", "check", "--patience", "2m", socket]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

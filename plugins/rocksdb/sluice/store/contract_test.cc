@@ -20,8 +20,8 @@ TEST_F(ContractTest, TheProtocolIsKept) {
   Open("remote=false;latency=on");
   AddFile(2000);
   AddFile(2000);
-  ChildProcess check(
-      {binary, "local", "check", folder_ + "/rocksdb/main.sock"});
+  ChildProcess check({binary, "local", "check", "--patience", "2m",
+                      folder_ + "/rocksdb/main.sock"});
   std::string output;
   while (const auto line = check.ReadLine()) output += *line + "\n";
   EXPECT_EQ(check.Wait(), 0) << output;

@@ -33,7 +33,7 @@ class LocalContractIT {
     TableName table = cluster.create(tableName);
     cluster.addFile(table, 0, 10);
     Process process =
-        new ProcessBuilder(binary, "local", "check", socketPath.toString())
+        new ProcessBuilder(binary, "local", "check", "--patience", "2m", socketPath.toString())
             .redirectErrorStream(true)
             .start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -62,7 +62,8 @@ class PlacementIT {
     assumeTrue(!binary.isEmpty(), "give the path of the program sluice as " + BINARY_PROPERTY);
     start(1, StorageType.SSD, StorageType.DISK);
     Process process =
-        new ProcessBuilder(binary, "local", "check", nodes.socketPath(0).toString())
+        new ProcessBuilder(
+                binary, "local", "check", "--patience", "2m", nodes.socketPath(0).toString())
             .redirectErrorStream(true)
             .start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
