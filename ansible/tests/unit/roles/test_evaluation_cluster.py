@@ -99,12 +99,17 @@ def test_variants_may_be_of_what_a_store_is_built_on(release, built):
 
 
 def test_stores_of_an_interrupted_evaluation_are_stopped_before_those_of_the_inventory():
-    [looking, stopping] = tasks_of("evaluation", "end_interrupted.yml")
+    [looking, refusing, stopping] = tasks_of("evaluation", "end_interrupted.yml")
     assert looking["ansible.builtin.find"]["paths"] == "/run"
     found = [{"path": f"/run/sluice-evaluation-{store}.json"} for store in ("hbase", "rocksdb")]
     host = Host("evaluation", "hb1", _evaluation_interrupted={"files": found})
     stores = host.templar(stopping).template(stopping["loop"])
     assert stores == ["hbase", "rocksdb"]
+    # Not those of one that is under way.
+    assert host.holds(refusing)
+    assert not host.holds(refusing, _evaluation_interrupted={"files": []})
+    [holding] = [t for t in tasks_of("evaluation", "main.yml") if "a second" in t["name"]]
+    assert refusing["ansible.builtin.command"] == holding["ansible.builtin.command"]
     argv = stopping["ansible.builtin.command"]["argv"]
     assert host.templar(stopping, item="hbase").template(argv) == [f"{PROGRAMS}/hbase", "stop"]
     site = yaml.safe_load((ROLES.parent / "playbooks" / "site.yml").read_text())
