@@ -91,8 +91,8 @@ def _refusal(name: str, held_for: Owner | None) -> str:
     if held_for:
         who = f"process {held_for.process} on {held_for.host}, since {held_for.since}"
     return (
-        f"an evaluation of this inventory is under way, or site.yml after one: {who} ({name}). Wait "
-        "for its end, or end it there, and run this again; one that has died holds nothing"
+        f"an evaluation of this inventory is under way, or site.yml after one: {who} ({name}). "
+        "Wait for its end, or end it there, and run this again; one that has died holds nothing"
     )
 
 
