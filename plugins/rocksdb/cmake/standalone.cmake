@@ -80,6 +80,7 @@ sluice_test(store_test sluice_store
   sluice/log/log_names_test.cc
   sluice/log/log_sampler_test.cc
   sluice/log/log_tiers_test.cc
+  sluice/log/missing_log_test.cc
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc
   sluice/log/slow_part_ahead_test.cc

@@ -1,9 +1,7 @@
 #include "sluice/log/log_files.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cinttypes>
-#include <cstdio>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -25,34 +23,9 @@ using ROCKSDB_NAMESPACE::IOOptions;
 using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::Slice;
 
-constexpr std::string_view kLogEnd = ".log";
 constexpr std::string_view kSlowEnd = ".slow-log";
 constexpr std::string_view kMergedEnd = ".log.merged";
 constexpr char kArchive[] = "archive";
-
-std::optional<uint64_t> NumberBefore(std::string_view name,
-                                     std::string_view end) {
-  if (name.size() <= end.size() ||
-      name.substr(name.size() - end.size()) != end) {
-    return std::nullopt;
-  }
-  name.remove_suffix(end.size());
-  uint64_t number = 0;
-  const auto read =
-      std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool is_number =
-      read.ec == std::errc() && read.ptr == name.data() + name.size();
-  return is_number ? std::optional(number) : std::nullopt;
-}
-
-std::string NameIn(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : PlainPath(path.substr(0, slash));
-}
 
 uint64_t NumberOf(const std::string& path) { return *LogNumber(NameIn(path)); }
 
@@ -88,30 +61,17 @@ IOStatus NamesIn(FileSystem* files, const std::string& folder,
 
 }  // namespace
 
-std::optional<uint64_t> LogNumber(const std::string& file_name) {
-  return NumberBefore(file_name, kLogEnd);
-}
-
-std::string PlainPath(const std::string& path) {
-  std::string plain;
-  for (const char c : path) {
-    if (c != '/' || plain.empty() || plain.back() != '/') plain.push_back(c);
-  }
-  if (plain.size() > 1 && plain.back() == '/') plain.pop_back();
-  return plain;
-}
-
 LogFiles::LogFiles(FileSystem* files, const std::string& directory,
-                   const std::string& slow_directory)
+                   const std::string& slow_directory,
+                   OldestNeeded oldest_needed)
     : files_(files),
       directory_(PlainPath(directory)),
       archive_(directory_ + "/" + kArchive),
-      slow_directory_(PlainPath(slow_directory)) {}
+      slow_directory_(PlainPath(slow_directory)),
+      oldest_needed_(std::move(oldest_needed)) {}
 
 std::string LogFiles::SlowPath(uint64_t number) const {
-  char name[32];
-  std::snprintf(name, sizeof(name), "/%06" PRIu64, number);
-  return slow_directory_ + name + std::string(kSlowEnd);
+  return slow_directory_ + "/" + NumberedName(number, kSlowEnd);
 }
 
 bool LogFiles::IsLog(const std::string& path) const {
@@ -286,12 +246,20 @@ IOStatus LogFiles::Replace(const std::string& path, const std::string& merged,
   return status;
 }
 
+uint64_t LogFiles::OldestNeededNumber() const {
+  return oldest_needed_ ? oldest_needed_() : UINT64_MAX;
+}
+
+// One that the store has not removed is missed at the next opening.
 void LogFiles::RemoveSlowOfGone(const std::string& path) {
+  const uint64_t number = NumberOf(path);
   std::lock_guard<std::mutex> lock(mutex_);
   Listed listed;
-  const bool is_gone =
-      List(&listed).ok() && !listed.logs.contains(NumberOf(path));
-  if (is_gone) RemoveSlow(NumberOf(path));
+  if (!List(&listed).ok() || listed.logs.contains(number)) return;
+  const bool has_part =
+      !files_->FileExists(SlowPath(number), IOOptions(), nullptr).IsNotFound();
+  if (has_part && number >= OldestNeededNumber()) return;
+  RemoveSlow(number);
 }
 
 // By what a folder lists: that a file cannot be looked at says nothing of
@@ -340,6 +308,12 @@ IOStatus LogFiles::FindLost(std::vector<uint64_t>* lost) const {
 // RocksDB removes a log only while there is a newer one.
 IOStatus LogFiles::FindParts(const Listed& listed, std::vector<uint64_t>* lost,
                              std::vector<std::string>* left) const {
+  std::optional<uint64_t> oldest_needed;
+  const auto is_needed = [&](uint64_t number) {
+    if (!oldest_needed) oldest_needed = OldestNeededNumber();
+    return number >= *oldest_needed;
+  };
+  const uint64_t newest = listed.logs.empty() ? 0 : *listed.logs.rbegin();
   std::vector<std::string> names;
   IOStatus status = NamesIn(files_, slow_directory_, &names);
   for (const std::string& name : names) {
@@ -351,10 +325,9 @@ IOStatus LogFiles::FindParts(const Listed& listed, std::vector<uint64_t>* lost,
     uint64_t bytes = 0;
     status = files_->GetFileSize(path, IOOptions(), &bytes, nullptr);
     if (!status.ok()) return status;
-    const bool was_removed =
-        obsolete || (!listed.logs.empty() && *number < *listed.logs.rbegin());
     // With a head alone it has not been used yet.
-    if (was_removed || bytes <= kHeadBytes) {
+    const bool is_of_no_log = obsolete || bytes <= kHeadBytes;
+    if (is_of_no_log || (*number < newest && !is_needed(*number))) {
       left->push_back(path);
     } else {
       lost->push_back(*number);

@@ -3,33 +3,33 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "rocksdb/file_system.h"
 #include "sluice/log/log_names.h"
+#include "sluice/log/log_paths.h"
 #include "sluice/log/tiered_log_reader.h"
 
 namespace sluice {
 
-// The number of a log by the name of its file, NUMBER.log.
-std::optional<uint64_t> LogNumber(const std::string& file_name);
-
-// A path without slashes at its end, and none of them doubled.
-std::string PlainPath(const std::string& path);
+// The number from which on the store has removed no log.
+using OldestNeeded = std::function<uint64_t()>;
 
 // What is on the slow tier is in a folder of the database, NUMBER.slow-log;
 // NUMBER.slow-log.obsolete once its log is about to be removed. Safe for
 // threads.
 class LogFiles {
  public:
+  // `oldest_needed` is asked where it has to be known. Without it a log counts
+  // as removed by the store that is not there while a newer one is.
   LogFiles(ROCKSDB_NAMESPACE::FileSystem* files, const std::string& directory,
-           const std::string& slow_directory);
+           const std::string& slow_directory, OldestNeeded oldest_needed = {});
 
   const std::string& directory() const { return directory_; }
   const std::string& slow_directory() const { return slow_directory_; }
@@ -74,12 +74,14 @@ class LogFiles {
   ROCKSDB_NAMESPACE::IOStatus Replace(const std::string& path,
                                       const std::string& merged,
                                       bool* was_there);
-  // Removes what the slow tier has of a log that is gone.
+  // Removes what the slow tier has of a log that is gone, unless that is still
+  // needed.
   void RemoveSlowOfGone(const std::string& path);
 
   // Removes what crashes have left, and what the slow tier has of logs that the
-  // store has removed. Gives those that cannot have been: no log is there that
-  // is newer, but a part on the slow tier, which is left alone.
+  // store has removed. Gives those that are gone otherwise: they are still
+  // needed, or no log is there that is newer, and there is a part on the slow
+  // tier, which is left alone.
   ROCKSDB_NAMESPACE::IOStatus Sweep(std::vector<uint64_t>* lost);
   // Gives the same, and changes nothing.
   ROCKSDB_NAMESPACE::IOStatus FindLost(std::vector<uint64_t>* lost) const;
@@ -103,6 +105,7 @@ class LogFiles {
   ROCKSDB_NAMESPACE::IOStatus FindParts(const Listed& listed,
                                         std::vector<uint64_t>* lost,
                                         std::vector<std::string>* left) const;
+  uint64_t OldestNeededNumber() const;
   void RemoveIfThere(const std::string& path);
   void RemoveSlow(uint64_t number);
 
@@ -110,6 +113,7 @@ class LogFiles {
   const std::string directory_;
   const std::string archive_;
   const std::string slow_directory_;
+  const OldestNeeded oldest_needed_;
   std::atomic<bool> owns_slow_{true};
   LogNames names_;
   // A reader must open both files of a log before one of them goes.

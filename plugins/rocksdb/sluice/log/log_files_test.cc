@@ -58,6 +58,27 @@ TEST_F(LogFilesTest, PartsOfRemovedLogsAreSwept) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/fast/000006.log.merged"));
 }
 
+// As where one was removed by hand: a newer one says nothing then.
+TEST_F(LogFilesTest, ALogThatIsStillNeededIsMissed) {
+  Append(Tier::kSlow, "one");
+  log_.reset();
+  std::filesystem::rename(fast_path_, folder_ + "/fast/000008.log");
+  uint64_t oldest = 7;
+  LogFiles logs(&files_, folder_ + "/fast", folder_ + "/slow",
+                [&] { return oldest; });
+  for (const bool removes : {true, false}) {
+    std::vector<uint64_t> lost;
+    const IOStatus status = removes ? logs.Sweep(&lost) : logs.FindLost(&lost);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(lost, std::vector<uint64_t>{7});
+  }
+  logs.RemoveSlowOfGone(fast_path_);
+  EXPECT_TRUE(std::filesystem::exists(slow_path_));
+  oldest = 8;
+  logs.RemoveSlowOfGone(fast_path_);
+  EXPECT_FALSE(std::filesystem::exists(slow_path_));
+}
+
 TEST_F(LogFilesTest, ALogThatIsRemovedSlowlyLeavesNothing) {
   Append(Tier::kSlow, "one");
   log_.reset();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sluice/guarded.h"
+#include "sluice/log/needed_logs.h"
 #include "sluice/log/tiered_log_writer.h"
 
 namespace sluice {
@@ -18,9 +19,14 @@ using ROCKSDB_NAMESPACE::IOStatus;
 std::string Listed(const std::vector<uint64_t>& numbers) {
   std::string list;
   for (const uint64_t number : numbers) {
-    list += (list.empty() ? "" : ", ") + std::to_string(number);
+    list += (list.empty() ? "" : ", ") + LogName(number);
   }
   return list;
+}
+
+// All are, for all that is known, where the database does not say it.
+OldestNeeded OldestNeededOf(FileSystem* files, const std::string& database) {
+  return [=] { return OldestNeededLog(files, database).value_or(uint64_t{0}); };
 }
 
 }  // namespace
@@ -77,7 +83,8 @@ TieredLogs::TieredLogs(FileSystem* files, const LogFolders& folders,
                        std::unique_ptr<LogPlacement> placement,
                        LogCounters* counters)
     : files_(files),
-      log_files_(files, folders.logs, folders.slow_logs),
+      log_files_(files, folders.logs, folders.slow_logs,
+                 OldestNeededOf(files, PlainPath(folders.database))),
       has_own_folder_(PlainPath(folders.logs) != PlainPath(folders.database)),
       placement_(std::move(placement)),
       counters_(counters),
@@ -111,12 +118,15 @@ IOStatus TieredLogs::Prepare(const std::string& root, bool reads_all) {
 }
 
 void TieredLogs::RefuseWithout(const std::vector<uint64_t>& lost) {
+  const std::string& slow = log_files_.slow_directory();
   refusal_ = IOStatus::IOError(
       log_files_.directory(),
-      "the logs " + Listed(lost) + " are gone, of which " +
-          log_files_.slow_directory() +
-          " has a part: bring the device back that they were on. If the "
-          "database was removed on purpose, remove that folder too");
+      "missing logs, of which " + slow +
+          " has parts, and which RocksDB has not removed: " + Listed(lost) +
+          ". Bring them back, or bring the device back that they were on. If "
+          "the database was removed on purpose, or an older backup is in its "
+          "place, remove that folder too; to do without what the logs had, "
+          "move their files NUMBER.slow-log away");
 }
 
 void TieredLogs::SetInUse() {

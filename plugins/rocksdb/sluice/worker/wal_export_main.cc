@@ -11,6 +11,7 @@
 
 #include "rocksdb/file_system.h"
 #include "sluice/log/log_files.h"
+#include "sluice/log/needed_logs.h"
 
 namespace sluice {
 namespace {
@@ -133,7 +134,10 @@ int ExportAll(const std::string& from, const std::string& slow,
   if (!present.empty()) {
     return Fail("there are logs in " + to + ": name a new folder", 2);
   }
-  LogFiles logs(files, from, slow);
+  // In a folder of their own only a newer log says what was removed.
+  LogFiles logs(files, from, slow, [=] {
+    return OldestNeededLog(files, from).value_or(UINT64_MAX);
+  });
   int result = TellLost(logs, from);
   for (const std::string& name : names) {
     const std::string written = PlainPath(to) + "/" + name;
