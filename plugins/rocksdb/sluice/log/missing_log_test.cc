@@ -10,7 +10,7 @@
 
 #include "sluice/log/log_paths.h"
 #include "sluice/log/needed_logs.h"
-#include "sluice/log/slow_folder.h"
+#include "sluice/log/tiered_logs.h"
 #include "sluice/store/opened_store.h"
 
 namespace sluice {
@@ -18,8 +18,13 @@ namespace {
 
 using ROCKSDB_NAMESPACE::ColumnFamilyHandle;
 using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::FileLock;
 using ROCKSDB_NAMESPACE::FileSystem;
+using ROCKSDB_NAMESPACE::FileSystemWrapper;
 using ROCKSDB_NAMESPACE::FlushOptions;
+using ROCKSDB_NAMESPACE::IODebugContext;
+using ROCKSDB_NAMESPACE::IOOptions;
+using ROCKSDB_NAMESPACE::IOStatus;
 using ROCKSDB_NAMESPACE::Options;
 using ROCKSDB_NAMESPACE::ReadOptions;
 using ROCKSDB_NAMESPACE::Status;
@@ -144,6 +149,42 @@ TEST_F(MissingLogTest, IsNotMissedWhereTheStoreHasRemovedIt) {
   ExpectAllThere();
 }
 
+TEST_F(MissingLogTest, IsMissedWhereItsFolderIsInUse) {
+  Open();
+  const uint64_t older = WriteTwoLogsToTheSlowTier();
+  Close();
+  FileLock* lock = nullptr;
+  ASSERT_TRUE(
+      Files()->LockFile(parts_ + "/LOCK", IOOptions(), &lock, nullptr).ok());
+  std::filesystem::rename(Log(older), folder_ + "/away");
+  ExpectRefusal(LogName(older));
+  std::filesystem::rename(folder_ + "/away", Log(older));
+  Open();
+  ExpectAllThere();
+  Close();
+  ASSERT_TRUE(Files()->UnlockFile(lock, IOOptions(), nullptr).ok());
+}
+
+// Of another database the parts mean nothing.
+TEST_F(MissingLogTest, IsNotLookedForInTheFolderOfAnotherDatabase) {
+  Open();
+  const uint64_t older = WriteTwoLogsToTheSlowTier();
+  for (ColumnFamilyHandle* each : families_) {
+    ASSERT_TRUE(db_->Flush(FlushOptions(), each).ok());
+  }
+  Close();
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(Files(), "another\n",
+                                                   parts_ + "/OWNER")
+                  .ok());
+  const std::string foreign = Part(older + 1000);
+  ASSERT_TRUE(ROCKSDB_NAMESPACE::WriteStringToFile(
+                  Files(), std::string(1000, 'x'), foreign)
+                  .ok());
+  Open();
+  ExpectAllThere();
+  EXPECT_TRUE(std::filesystem::exists(foreign));
+}
+
 TEST_F(MissingLogTest, IsToldByTheExportToo) {
   Open();
   const uint64_t older = WriteTwoLogsToTheSlowTier();
@@ -175,6 +216,36 @@ TEST_F(MissingLogTest, TheOldestThatIsNeededIsThatOfTheStore) {
   }
   std::filesystem::remove(database_ + "/CURRENT");
   EXPECT_FALSE(OldestNeededLog(Files(), database_).has_value());
+}
+
+// The folder on the slow tier cannot be listed, as by a damaged file system.
+class UnlistedFiles : public FileSystemWrapper {
+ public:
+  UnlistedFiles() : FileSystemWrapper(FileSystem::Default()) {}
+  const char* Name() const override { return "UnlistedFiles"; }
+  IOStatus GetChildren(const std::string& folder, const IOOptions& options,
+                       std::vector<std::string>* names,
+                       IODebugContext* debug) override {
+    if (folder.find("/slow/") != std::string::npos) {
+      return IOStatus::IOError(folder, "the test wants it");
+    }
+    return target()->GetChildren(folder, options, names, debug);
+  }
+};
+
+TEST_F(MissingLogTest, MayBeInAFolderThatCannotBeListed) {
+  UnlistedFiles files;
+  std::filesystem::create_directory(database_);
+  const LeaseStore leases(MonotonicClock::Default());
+  LogCounters counters;
+  const QueueReader unknown = [] { return std::nullopt; };
+  TieredLogs logs(&files, {database_, database_, parts_},
+                  std::make_unique<LogPlacement>(
+                      "orders", &leases, PlacementOptions(), unknown, unknown,
+                      MonotonicClock::Default()),
+                  &counters);
+  logs.Prepare(slow_, /*reads_all=*/false).PermitUncheckedError();
+  EXPECT_TRUE(logs.refusal().IsIOError()) << logs.refusal().ToString();
 }
 
 }  // namespace

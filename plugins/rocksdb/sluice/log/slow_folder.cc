@@ -37,6 +37,11 @@ std::string SlowFolder::Text(const std::string& path) const {
   return text.substr(0, text.find('\n'));
 }
 
+bool SlowFolder::IsOwn() const {
+  const std::string own = Text(identity_);
+  return !own.empty() && Text(path_ + kOwner) == own;
+}
+
 IOStatus SlowFolder::CheckOwner() const {
   const std::string owner = Text(path_ + kOwner);
   const std::string own = Text(identity_);

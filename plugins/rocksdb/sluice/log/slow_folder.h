@@ -29,6 +29,8 @@ class SlowFolder {
   // Makes it if it is not there, and locks it. An error where another process
   // uses it, or where it is another database's.
   ROCKSDB_NAMESPACE::IOStatus Claim();
+  // Whether it is known to be this database's, also where it cannot be claimed.
+  bool IsOwn() const;
   // Writes down whose it is, as soon as that is known.
   ROCKSDB_NAMESPACE::IOStatus WriteOwner();
   void Release();

@@ -96,25 +96,39 @@ TieredLogs::TieredLogs(FileSystem* files, const LogFolders& folders,
       }) {}
 
 IOStatus TieredLogs::Prepare(const std::string& root, bool reads_all) {
-  std::vector<uint64_t> lost;
   // It is not made: where a device is not mounted, its folder is not there.
   IOStatus status = files_->FileExists(root, IOOptions(), nullptr);
   if (status.ok()) status = slow_folder_.Claim();
   if (status.ok()) status = slow_folder_.WriteOwner();
   log_files_.SetOwnsSlow(status.ok());
-  if (status.ok()) status = log_files_.Sweep(&lost);
+  // In use, or not to be written to, it has parts of logs all the same.
+  if (status.ok() || slow_folder_.IsOwn()) {
+    IOStatus looked = LookForLost(/*is_claimed=*/status.ok());
+    if (status.ok()) status = looked;
+  }
   has_slow_tier_ = status.ok();
   state_ = status.ok()
                ? "logs may go to " + log_files_.slow_directory() + " too"
                : "no log goes to the slow tier until the database is opened "
                  "again: " +
                      status.ToString();
-  if (!lost.empty()) {
-    RefuseWithout(lost);
-  } else if (reads_all) {
-    refusal_ = log_files_.CheckAll();
-  }
+  if (refusal_.ok() && reads_all) refusal_ = log_files_.CheckAll();
   return refusal_.ok() ? status : refusal_;
+}
+
+IOStatus TieredLogs::LookForLost(bool is_claimed) {
+  std::vector<uint64_t> lost;
+  IOStatus status =
+      is_claimed ? log_files_.Sweep(&lost) : log_files_.FindLost(&lost);
+  if (!status.ok()) {
+    refusal_ = IOStatus::IOError(
+        log_files_.slow_directory(),
+        "whether it has parts of logs that are gone cannot be seen: " +
+            status.ToString());
+  } else if (!lost.empty()) {
+    RefuseWithout(lost);
+  }
+  return status;
 }
 
 void TieredLogs::RefuseWithout(const std::vector<uint64_t>& lost) {

@@ -65,6 +65,8 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
 
  private:
   class Place;
+  // Removes nothing unless the folder on the slow tier was claimed.
+  ROCKSDB_NAMESPACE::IOStatus LookForLost(bool is_claimed);
   void RefuseWithout(const std::vector<uint64_t>& lost);
 
   ROCKSDB_NAMESPACE::FileSystem* const files_;
