@@ -104,8 +104,19 @@ IOStatus LogFiles::IsTiered(const std::string& path, bool* is_tiered) const {
   std::unique_ptr<FSRandomAccessFile> file;
   LogHead head;
   IOStatus status = OpenWithHead(files_, path, &file, &head);
-  *is_tiered = status.ok() && head.kind != HeadKind::kOther;
+  if (!status.ok()) return status;
+  *is_tiered = head.kind != HeadKind::kOther;
+  // The slow tier has nothing of a log before its head is on stable storage.
+  if (!*is_tiered && BytesOf(path) < kHeadBytes) {
+    *is_tiered = BytesOf(SlowPath(NumberOf(path))) > kHeadBytes;
+  }
   return status;
+}
+
+uint64_t LogFiles::BytesOf(const std::string& path) const {
+  uint64_t bytes = 0;
+  IOStatus status = files_->GetFileSize(path, IOOptions(), &bytes, nullptr);
+  return status.ok() ? bytes : 0;
 }
 
 // A number may come again where an opening of the database has failed.
@@ -199,7 +210,13 @@ IOStatus LogFiles::Size(const std::string& path, uint64_t* bytes) {
   if (!status.ok()) return status;
   status = log->Skip(UINT64_MAX);
   *bytes = log->offset();
-  if (!status.ok()) return status.IsCorruption() ? IOStatus::OK() : status;
+  if (status.IsCorruption()) return IOStatus::OK();
+  // Nothing needs it any more: it is listed, and removed in its time. Not as an
+  // empty one, which would be at once.
+  if (status.IsIOError() && FolderOf(path) == archive_) {
+    return files_->GetFileSize(path, IOOptions(), bytes, nullptr);
+  }
+  if (!status.ok()) return status;
   std::lock_guard<std::mutex> lock(state_mutex_);
   if (written_.count(number) == 0) sizes_[number] = *bytes;
   return status;

@@ -40,7 +40,7 @@ class LogFiles {
   std::string SlowPath(uint64_t number) const;
   bool IsLog(const std::string& path) const;
 
-  // Whether a log has the head of one on two tiers.
+  // Whether a log has the head of one on two tiers, or has lost it.
   ROCKSDB_NAMESPACE::IOStatus IsTiered(const std::string& path,
                                        bool* is_tiered) const;
 
@@ -64,7 +64,8 @@ class LogFiles {
   ROCKSDB_NAMESPACE::IOStatus OpenForCopy(
       const std::string& path, std::unique_ptr<TieredLogReader>* log);
   // Bytes of the log, not of its files. One that is damaged has those that can
-  // be read of it.
+  // be read of it, and an archived one whose slow part is gone those of the
+  // file that is left.
   ROCKSDB_NAMESPACE::IOStatus Size(const std::string& path, uint64_t* bytes);
   ROCKSDB_NAMESPACE::IOStatus Remove(const std::string& path);
   ROCKSDB_NAMESPACE::IOStatus Rename(const std::string& path,
@@ -106,6 +107,8 @@ class LogFiles {
                                         std::vector<uint64_t>* lost,
                                         std::vector<std::string>* left) const;
   uint64_t OldestNeededNumber() const;
+  // None of a file that cannot be looked at.
+  uint64_t BytesOf(const std::string& path) const;
   void RemoveIfThere(const std::string& path);
   void RemoveSlow(uint64_t number);
 

@@ -79,6 +79,37 @@ TEST_F(LogFilesTest, ALogThatIsStillNeededIsMissed) {
   EXPECT_FALSE(std::filesystem::exists(slow_path_));
 }
 
+TEST_F(LogFilesTest, ALogWhoseFastFileIsEmptyIsNotTakenForAnEmptyOne) {
+  Append(Tier::kSlow, "one");
+  Sync();
+  log_.reset();
+  for (const uint64_t bytes : {kHeadBytes - 1, size_t{0}}) {
+    std::filesystem::resize_file(fast_path_, bytes);
+    EXPECT_TRUE(logs_->CheckAll().IsIOError());
+  }
+  // What a crash may leave of a log that nothing was written to.
+  std::filesystem::resize_file(slow_path_, kHeadBytes);
+  EXPECT_TRUE(logs_->CheckAll().ok());
+}
+
+// Without it all lists of logs would fail, and none be removed. It has no part
+// in the database any more.
+TEST_F(LogFilesTest, AnArchivedLogWithoutItsSlowPartHasASize) {
+  Append(Tier::kSlow, "one");
+  Sync();
+  log_.reset();
+  std::filesystem::remove(slow_path_);
+  LogFiles logs(&files_, folder_ + "/fast", folder_ + "/slow");
+  uint64_t bytes = 0;
+  EXPECT_TRUE(logs.Size(fast_path_, &bytes).IsIOError());
+  const std::string archived = folder_ + "/fast/archive/000007.log";
+  std::filesystem::create_directory(folder_ + "/fast/archive");
+  std::filesystem::rename(fast_path_, archived);
+  const IOStatus status = logs.Size(archived, &bytes);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(bytes, SizeOf(archived));
+}
+
 TEST_F(LogFilesTest, ALogThatIsRemovedSlowlyLeavesNothing) {
   Append(Tier::kSlow, "one");
   log_.reset();
