@@ -83,6 +83,7 @@ sluice_test(store_test sluice_store
   sluice/log/missing_log_test.cc
   sluice/log/recovered_log_test.cc
   sluice/log/slow_folder_test.cc
+  sluice/log/simultaneous_openings_test.cc
   sluice/log/slow_part_ahead_test.cc
   sluice/log/tiered_log_test.cc
   sluice/pool/pool_session_test.cc

@@ -54,6 +54,31 @@ void SetLargest(uint64_t number, uint64_t* figure) {
 
 }  // namespace
 
+// For one opening of a folder at a time: nothing of it changes while another
+// one looks at what is there.
+class LogTiers::Turn {
+ public:
+  Turn(LogTiers* tiers, const std::string& folder) : tiers_(tiers) {
+    std::unique_lock<std::mutex> lock(tiers_->mutex_);
+    tiers_->prepared_changed_.wait(
+        lock, [&] { return !tiers_->prepared_.contains(folder); });
+    place_ = tiers_->prepared_.insert(folder).first;
+  }
+  ~Turn() {
+    {
+      std::lock_guard<std::mutex> lock(tiers_->mutex_);
+      tiers_->prepared_.erase(place_);
+    }
+    tiers_->prepared_changed_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  LogTiers* const tiers_;
+  std::set<std::string>::iterator place_;
+};
+
 std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
                                               const std::string& path,
                                               const PluginOptions& options,
@@ -66,6 +91,9 @@ std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
   const std::string absolute =
       PlainPath(std::filesystem::absolute(directory).string());
   const std::string& slow = options.wal_slow_directory;
+  const Turn turn(this, absolute);
+  // A log that is used again keeps its name and its old end.
+  if (!slow.empty()) db_options->recycle_log_file_num = 0;
   // The second opening of a folder that is in use fails, and changes nothing.
   if (!files->Remove(directory) || slow.empty()) return nullptr;
   const LogFolders folders{
@@ -82,12 +110,13 @@ std::shared_ptr<TieredLogs> LogTiers::Prepare(const std::string& database,
   // What it finds is in the state of the logs.
   logs->Prepare(slow, /*reads_all=*/!db_options->paranoid_checks)
       .PermitUncheckedError();
-  // A log that is used again keeps its name and its old end.
-  db_options->recycle_log_file_num = 0;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(logs_, [](const auto& each) { return each.expired(); });
+    logs_.push_back(logs);
+  }
+  // Last: nobody else would end them.
   files->Add(logs);
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(logs_, [](const auto& each) { return each.expired(); });
-  logs_.push_back(logs);
   return logs;
 }
 

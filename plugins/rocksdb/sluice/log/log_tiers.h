@@ -1,10 +1,12 @@
 // The logs of all databases of the process that are on two tiers.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,7 +25,8 @@ class LogTiers {
       : leases_(leases), clock_(clock) {}
 
   // Where the options name a slow tier, has the logs of the database at `path`
-  // written there too; nullptr where they do not.
+  // written there too; nullptr where they do not, or where another opening of
+  // it has them.
   std::shared_ptr<TieredLogs> Prepare(const std::string& database,
                                       const std::string& path,
                                       const PluginOptions& options,
@@ -37,6 +40,7 @@ class LogTiers {
   void AddFigures(std::map<std::string, uint64_t>* figures) const;
 
  private:
+  class Turn;
   // With the lock held.
   std::vector<std::shared_ptr<TieredLogs>> InUse() const;
   void RunSampler();
@@ -46,6 +50,9 @@ class LogTiers {
   LogCounters counters_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<TieredLogs>> logs_;
+  // Folders that are being looked at.
+  std::set<std::string> prepared_;
+  std::condition_variable prepared_changed_;
   // Ends by itself when no database is open.
   std::thread sampler_;
   bool is_sampling_ = false;

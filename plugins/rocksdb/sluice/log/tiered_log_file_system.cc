@@ -39,7 +39,7 @@ bool TieredLogFileSystem::Remove(const std::string& folder) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = by_folder_.find(PlainPath(folder));
   if (found == by_folder_.end()) return true;
-  if (found->second->is_in_use()) return false;
+  if (!found->second->is_shut_down()) return false;
   by_folder_.erase(found);
   has_any_ = !by_folder_.empty();
   return true;

@@ -27,7 +27,7 @@ class TieredLogFileSystem : public ROCKSDB_NAMESPACE::FileSystemWrapper {
   // From then on logs in their folder are these ones.
   void Add(std::shared_ptr<TieredLogs> logs);
   // Logs in a folder are files like others again; false while the database is
-  // open whose logs they are.
+  // open whose logs they are, or is being opened.
   bool Remove(const std::string& folder);
 
   ROCKSDB_NAMESPACE::IOStatus NewWritableFile(

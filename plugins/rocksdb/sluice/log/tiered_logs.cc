@@ -174,6 +174,7 @@ void TieredLogs::Shutdown() {
   // What is left there is removed when the database is opened again.
   log_files_.SetOwnsSlow(false);
   slow_folder_.Release();
+  is_shut_down_ = true;
 }
 
 }  // namespace sluice

@@ -62,6 +62,8 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
   // the folder then.
   void SetInUse();
   bool is_in_use() const { return is_in_use_; }
+  // Before that it is those of an opening, or of an open database.
+  bool is_shut_down() const { return is_shut_down_; }
 
  private:
   class Place;
@@ -80,6 +82,7 @@ class TieredLogs : public std::enable_shared_from_this<TieredLogs> {
   std::string state_;
   std::atomic<bool> has_slow_tier_{false};
   std::atomic<bool> is_in_use_{false};
+  std::atomic<bool> is_shut_down_{false};
 };
 
 }  // namespace sluice

@@ -195,6 +195,9 @@ std::shared_ptr<Database> Process::Add(const PluginOptions& options,
 
 // A lease does not outlive what it is on.
 void Process::Remove(Database* database) {
+  // Of an opening that the store has refused for its options nobody else says
+  // that it is over.
+  if (const auto& logs = database->logs()) logs->Shutdown();
   std::lock_guard<std::mutex> serving(serving_mutex_);
   // It is told twice: when the store begins to close, and at its end.
   const auto removal = databases_.Remove(database);
