@@ -86,6 +86,7 @@ sluice_test(store_test sluice_store
   sluice/log/simultaneous_openings_test.cc
   sluice/log/slow_part_ahead_test.cc
   sluice/log/tiered_log_test.cc
+  sluice/log/torn_log_test.cc
   sluice/pool/pool_session_test.cc
   sluice/pool/pool_writable_file_test.cc
   sluice/pool/pooled_env_test.cc

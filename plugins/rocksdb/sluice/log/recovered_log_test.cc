@@ -202,5 +202,21 @@ TEST_F(RecoveredLogTest, AnEndAtAnyPlaceOfABlockIsSeen) {
   }
 }
 
+TEST_F(RecoveredLogTest, ATornTailAtAnyPlaceOfABlockIsSeen) {
+  for (size_t size = 32700; size < 32770; ++size) {
+    MakeLog();
+    Add(Tier::kFast, std::string(size, 'x'));
+    Add(Tier::kSlow, "torn");
+    writer_.reset();
+    LoseEndOfSlow(1);
+    for (const auto mode : {kPointInTime, kTolerate, kAbsolute}) {
+      Status reported;
+      EXPECT_EQ(Recover(mode, &reported), Records{std::string(size, 'x')});
+      EXPECT_EQ(reported.IsCorruption(), mode != kTolerate)
+          << size << reported.ToString();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice
