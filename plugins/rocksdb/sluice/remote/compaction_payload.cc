@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
 #include "db/compaction/compaction_job.h"
 #include "db/dbformat.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/utilities/options_type.h"
-#include "util/coding.h"
 
 namespace sluice {
 namespace {
@@ -25,9 +25,9 @@ using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::Status;
 using OptionTypes = std::unordered_map<std::string, OptionTypeInfo>;
 
-// RocksDB's number for text whose members are NAME=VALUE;.
-constexpr uint32_t kTextFormat = 1;
-constexpr size_t kFormatBytes = sizeof kTextFormat;
+// RocksDB's number 1, of 32 bits with the lowest first: text whose members are
+// NAME=VALUE;.
+constexpr std::string_view kTextFormat("\1\0\0\0", 4);
 
 // What is looked at of a result. Most of one are properties of its tables: to
 // read them as well would take three times as long, and RocksDB does it anyway.
@@ -70,8 +70,8 @@ const OptionTypes& OutputTypes() {
 }
 
 bool IsText(const std::string& payload) {
-  return payload.size() > kFormatBytes &&
-         ROCKSDB_NAMESPACE::DecodeFixed32(payload.data()) == kTextFormat;
+  return payload.size() > kTextFormat.size() &&
+         payload.starts_with(kTextFormat);
 }
 
 Status ReadOutput(const std::string& payload, Output* output) {
@@ -79,7 +79,7 @@ Status ReadOutput(const std::string& payload, Output* output) {
   ConfigOptions how;
   how.invoke_prepare_options = false;
   how.ignore_unknown_options = true;
-  return OptionTypeInfo::ParseType(how, payload.substr(kFormatBytes),
+  return OptionTypeInfo::ParseType(how, payload.substr(kTextFormat.size()),
                                    OutputTypes(), output);
 }
 
