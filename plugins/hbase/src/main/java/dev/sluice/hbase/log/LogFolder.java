@@ -46,6 +46,15 @@ final class LogFolder implements LogMover.Logs {
     server.getWalRoller().requestRollAll();
   }
 
+  /**
+   * The tier that the logs have to be moved to for an order; empty where they are without it where
+   * it wants them.
+   */
+  static Optional<Tier> tierToMoveTo(Configuration conf, Optional<Tier> ordered) {
+    boolean isThere = policy(conf, ordered).equals(policy(conf, Optional.empty()));
+    return isThere ? Optional.empty() : ordered;
+  }
+
   /** The storage policy of a tier; empty where HDFS decides. */
   static Optional<String> policy(Configuration conf, Optional<Tier> tier) {
     if (tier.isPresent()) {

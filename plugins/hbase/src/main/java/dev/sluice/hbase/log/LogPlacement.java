@@ -61,7 +61,12 @@ public final class LogPlacement implements PluginPart, TaskKind {
     if (TieredWALProvider.class.getName().equals(conf.getTrimmed(WALFactory.WAL_PROVIDER))) {
       chooser = new TierChooser(settings::ordered, settings::limits, queues(conf));
     } else if (LogFolder.isPossible(server)) {
-      mover = new LogMover(this::ordered, new LogFolder(server), executor, System::nanoTime);
+      mover =
+          new LogMover(
+              () -> LogFolder.tierToMoveTo(conf, ordered()),
+              new LogFolder(server),
+              executor,
+              System::nanoTime);
       owner.leases().addListener(mover::look);
     } else {
       return;

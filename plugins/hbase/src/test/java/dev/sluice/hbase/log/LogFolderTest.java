@@ -25,6 +25,18 @@ class LogFolderTest {
     assertEquals(Optional.of("ONE_SSD"), policy(Tier.FAST));
   }
 
+  /** Each move has all logs rolled. */
+  @Test
+  void logsThatAreWhereTheyAreOrderedToBeAreNotMoved() {
+    for (Tier tier : Tier.values()) {
+      assertEquals(Optional.of(tier), LogFolder.tierToMoveTo(conf, Optional.of(tier)));
+    }
+    conf.set(OWN_KEY, "ALL_SSD");
+    assertEquals(Optional.empty(), LogFolder.tierToMoveTo(conf, Optional.of(Tier.FAST)));
+    assertEquals(Optional.of(Tier.SLOW), LogFolder.tierToMoveTo(conf, Optional.of(Tier.SLOW)));
+    assertEquals(Optional.empty(), LogFolder.tierToMoveTo(conf, Optional.empty()));
+  }
+
   @Test
   void withoutAnOrderItIsTheStoresOwn() {
     assertEquals(Optional.empty(), policy(null));
